@@ -17,6 +17,8 @@ from ipyjaxbench.validation import checked, label
 _LABEL = re.compile(r"(\w[^:]*?)\s*:(?!=)")
 #: What is neither a label nor Python, such as ``<b>: f(x)``.
 _NO_LABEL = re.compile(r"([^\w\s:#'\"()\[\]{}=,;\\@!%][^:#'\"()\[\]{}=,;\\]*):(?!=)")
+#: A line as in a dictionary, ``"a": f(x),``.
+_QUOTED = re.compile(r"""\s*((["'])(\w[^"':]*)\2\s*:\s*(.+?),?)\s*$""")
 _ESCAPED = ("!", "%")  # what IPython alone understands
 _BLOCK = "if 1"
 _SETUP = "setup"
@@ -81,6 +83,7 @@ def read_cell(text: str, parse: Parse, filename: str, flags: int = 0, *, fewest:
         if name in parts:
             raise SnippetError(f"{words!r} appears twice: labels must be unique")
         parts[name] = source
+    _refuse_dictionary(common if not sources else [])
     _refuse(sources, setups, fewest)
     arms = tuple(ArmSource(name, source, setups.get(name)) for name, source in sources.items())
     setup = Source(ast.Module(common, []), "", filename, flags) if common else None
@@ -119,6 +122,16 @@ def _refuse_annotation(name: str, tree: ast.Module) -> None:
             code = ast.unparse(node)
             raise SnippetError(
                 f"'{name}: {code}' would be read as an arm: remove the annotation {kind}"
+            )
+
+
+def _refuse_dictionary(statements: Sequence[ast.stmt]) -> None:
+    """Refuse arms in braces: where there is no label, these are one value."""
+    match statements[-1:]:
+        case [ast.Expr(ast.Dict(keys=[ast.Constant(str() as first), *_], values=[value, *_]))]:
+            raise SnippetError(
+                "a dictionary is one value, not several arms: type one per line without braces,"
+                f" for example  {first}: {ast.unparse(value)}"
             )
 
 
@@ -186,6 +199,12 @@ def _explained(error: SyntaxError, labelled: str = "") -> Exception:
     if "expected an indented block" in str(error.msg):
         return SnippetError(
             f"{_label(labelled)!r} has no code: write it after the colon, or indented below"
+        )
+    if match := _QUOTED.match(error.text or ""):
+        typed, quote, words, code = match.groups()
+        return SnippetError(
+            f"{quote}{words}{quote} in {typed.strip()!r} is a string, as in a dictionary: type"
+            f"  {words}: {code}"
         )
     if match := _NO_LABEL.match(error.text or ""):
         try:

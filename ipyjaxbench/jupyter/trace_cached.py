@@ -52,7 +52,7 @@ def _observe(
     """Return the result, and what the code raised."""
     __tracebackhide__ = True
     if magic.options.signatures:
-        return Signatures.from_log(TRACE_LOG, magic.code), None
+        return Signatures.from_log(TRACE_LOG, magic.code, magic.names), None
     source = magic.source(magic.body)
     if magic.options.predict:
         return predict_code(source, magic.names), None

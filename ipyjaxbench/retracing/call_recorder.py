@@ -25,6 +25,7 @@ from ipyjaxbench.usercode import (
     Site,
     ask,
     call_of,
+    cell_of,
     describe_error,
     is_plain_function,
 )
@@ -40,11 +41,13 @@ class CallRecorder:
 
     Attributes:
         watches: of the frameworks whose calls are recorded.
+        file: of the code whose calls are recorded; lines of other cells are told with the cell.
         on_import: is called before the next call when the code has imported something.
     """
 
     def __init__(self, watches: Watches, printed: OutputRecorder, most: int | None) -> None:
         self._printed, self._most = printed, most
+        self.file = ""
         self.watches: list[tuple[Framework, CallWatch]] = []
         self.on_import: Callable[[], object] = lambda: None
         self._modules = len(sys.modules)
@@ -73,12 +76,10 @@ class CallRecorder:
             return function
         if len(sys.modules) != self._modules:
             self._find_imported()
-        if is_plain_function(function):
-            self.other_calls += 1
-            return function
-        callee = self._callee(site, function) or self._callee(site, call_of(function))
-        if callee is not None:
-            return partial(self._watched, callee)
+        if not is_plain_function(function):
+            callee = self._callee(site, function) or self._callee(site, call_of(function))
+            if callee is not None:
+                return partial(self._watched, callee)
         self.other_calls += 1
         return self._inspected.look_after(self.watches, site, function)
 
@@ -100,7 +101,7 @@ class CallRecorder:
         framework, site = callee.framework.name, callee.site
         number = self._rows.number(framework, body.name)
         call = TracedCall(body.name, framework, site.line, site.text, number, 1, "STALE", 0.0,
-                          why=(body.change,), fixes=(body.fix,))  # fmt: skip
+                          why=(body.change,), fixes=(body.fix,), cell=self._cell(site))  # fmt: skip
         self._append(callee, call, 0)
 
     def calls(self) -> tuple[TracedCall, ...]:
@@ -195,6 +196,7 @@ class CallRecorder:
             name, framework.name, site.line, site.text, number, 1,
             outcome.state, 0.0, dict(outcome.phases), outcome.why, says, fixes, outcome.nested,
             breaks=outcome.breaks, disk_misses=outcome.disk_misses, full_name=full_name,
+            cell=self._cell(site),
         )  # fmt: skip
 
     def _on_hit(
@@ -258,8 +260,12 @@ class CallRecorder:
             fixes = watch.fixes(name, stale, function)
             call = TracedCall(name, framework.name, site.line, site.text, number, 1, state, 0.0,
                               why=stale, fixes=fixes, unknown=unknown,
-                              full_name=full_name)  # fmt: skip
+                              full_name=full_name, cell=self._cell(site))  # fmt: skip
             self._append(callee, call, spent)
+
+    def _cell(self, site: Site) -> int:
+        """Return the number of the cell that holds a call, where it is another one."""
+        return 0 if site.file == self.file else cell_of(site.file)
 
     def _append(self, callee: Callee, call: TracedCall, spent: int) -> Row:
         with self._adding:

@@ -29,6 +29,8 @@ def needed_changes(trace: Trace, found: Sequence[ReadChange], now: Reads) -> tup
     try:
         before = _plain_values(trace, found)
         with TRACE_LOG.paused():
+            if 0 < len(before) < len(found) and copy_context().run(trace.code.is_given_by, before):
+                found = tuple(each for each in found if each.path in before)
             needed = copy_context().run(trace.code.needs, before) if before else None
     except CODE_ERRORS:  # it cannot be traced with those
         needed = None

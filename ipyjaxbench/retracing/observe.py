@@ -59,6 +59,7 @@ def observe_code(
     printed = OutputRecorder()
     with ExitStack() as stack:
         recorder = CallRecorder((), printed, None if to_end else options.most)
+        recorder.file = source.filename
         stack.callback(recorder.close)
         stack.enter_context(earlier_failures_apart(loaded()[0]))
         stack.enter_context(printed)

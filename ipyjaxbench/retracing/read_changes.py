@@ -71,8 +71,16 @@ def changes_since(name: str, before: Reads, now: Reads) -> Iterator[ReadChange]:
             since = _since(name, old, new, inner)
         words = "" if inner or new is None else new.words
         is_gone = not inner and root.isidentifier() and _is_gone(new) and old.kind != "absent"
+        taken = old.taken_by or (new.taken_by if new is not None else "")
         yield ReadChange(
-            "stale", root, old.words, since, old.kind, is_same_object, words, is_gone=is_gone
+            "stale",
+            f"{root}{taken}",
+            old.words,
+            since,
+            old.kind,
+            is_same_object,
+            words,
+            is_gone=is_gone,
         )
         if old.kind in ("object", "opaque"):
             replaced += f"{path}.", f"{path}[", f"{path}{WITHIN}"

@@ -87,6 +87,8 @@ def find_unknown(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) ->
         pass
     if now.raised:
         return f"what {name} reads raises an error when it is looked at. {again}"
+    if now.is_hidden:
+        return f"whether {name} runs today's values: it gives eval or exec a text made elsewhere"
     if not now.paths:
         return ""
     if trace is None and judge_unseen(watch, function, args, kwargs)[0] is None:

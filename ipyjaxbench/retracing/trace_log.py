@@ -125,9 +125,8 @@ class TraceLog:
             return [each for each in causes if each.kind in _OF_FUNCTIONS] or causes
         there = [each for each in same_function if not self.is_dropped(each)]
         if not there or (placed and not any(is_same_trace(each, new) for each in there)):
-            return [
-                first_calls.INSPECTED if there else first_calls.CLEARED
-            ]  # none of the traces there is compiled
+            # None of the traces there is compiled.
+            return [first_calls.INSPECTED if there else first_calls.CLEARED]
         if own := [each for each in there if each.owner == new.owner]:
             return compare(new, own, placed=placed, accepted=accepted, beside=beside)
         # It may have found programs that were made for others like it.
@@ -177,7 +176,8 @@ class TraceLog:
         else:
             self.add(framework, name, miss.signature, why, miss.code)
         is_first = [change.kind for change in why] == ["first"]
-        state = "TRACED" if not placed else "COMPILED" if is_first else "RECOMPILED"
+        compiled = "COMPILED" if is_first else "RECOMPILED"
+        state = "RAISED" if miss.raised else compiled if placed else "TRACED"
         self._append(framework, miss, state, why)
 
     def record_part(self, framework: str, miss: CacheMiss, *, of: int) -> None:

@@ -35,6 +35,13 @@ class TracedCode(ABC):
         """
         return None
 
+    def is_given_by(self, before: Mapping[str, Any]) -> bool | None:  # noqa: ARG002
+        """Whether it is today's program with what some names stood for then: no more is a cause.
+
+        None if that is not known.
+        """
+        return None
+
     def names_used(self) -> tuple[frozenset[str], frozenset[str]] | None:
         """Return which names its code loads where it is traced now, and which it changes.
 

@@ -60,6 +60,7 @@ class TracedCall:
         disk_misses: programs that a compilation cache on disk did not have, and why.
         unknown: what is not known of the program of a cache hit; empty if nothing.
         full_name: its name with what defines it, as in "make_a.step"; empty where not known.
+        cell: the execution number of the cell that holds the line, where it is another one; else 0.
     """
 
     name: str
@@ -81,6 +82,7 @@ class TracedCall:
     disk_misses: tuple[DiskMiss, ...] = ()
     unknown: str = ""
     full_name: str = ""
+    cell: int = 0
 
     @property
     def stale(self) -> list[Change]:

@@ -67,6 +67,8 @@ def _headline(t: Traces, reasons: Sequence[Reason]) -> Headline:
     title = units.heading(t.code)
     if not t.calls:
         detail = units.count(t.seen, "other call") if t.seen else "the code makes no calls"
+        if t.error:
+            return Headline(title, "raised an exception", detail, "RAISED", "")
         verdict = "TRACED" if t.also_traced else ""
         return Headline(title, "no compiled function was called", detail, verdict, "")
     if _is_prediction(t):
@@ -198,7 +200,8 @@ def _call(call: TracedCall, error: str, *, phases: bool) -> Iterator[tuple[str, 
     split = " + ".join(f"{name} {units.duration(s, 2)}" for name, s in by_phase)
     took = units.duration(call.seconds) if call.seconds else ""
     state = "STALE" if call.stale else call.state
-    yield str(call.line or "?"), f"{call.name} {number}", state, took, why
+    line = f"{call.line} of cell {call.cell}" if call.cell else str(call.line or "?")
+    yield line, f"{call.name} {number}", state, took, why
     yield from _beside(call)
     if phases and split:
         yield "", "", "", "", split

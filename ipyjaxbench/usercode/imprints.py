@@ -33,6 +33,7 @@ class Imprint(NamedTuple):
         cell: of a function, the execution number of the cell that defined it; 0 where none did.
         in_place: whether it can change and stay the same object.
         is_part: whether its content tells only part of what is in it.
+        taken_by: what takes it out of what the name stands for, as ".get()"; empty where nothing.
     """
 
     words: str
@@ -41,6 +42,7 @@ class Imprint(NamedTuple):
     cell: int = 0
     in_place: bool = False
     is_part: bool = False
+    taken_by: str = ""
 
 
 def imprint_plain(value: object) -> Imprint:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ipyjaxbench.usercode.code_objects import names_in, texts_in
 from ipyjaxbench.usercode.host_calls import host_arguments, traced_codes
 from ipyjaxbench.usercode.local_imports import Imported, local_imports
+from ipyjaxbench.usercode.names_as_text import codes_as_text
 from ipyjaxbench.usercode.objects import is_exactly
 
 _NO_KEY = object()
@@ -40,6 +41,8 @@ def chains(code: CodeType) -> tuple[Chain, ...]:
     if "globals" in names_in(code):  # it is asked for names that are written as text
         named = (text for text in texts_in(code) if text.isidentifier())
         found |= dict.fromkeys(Chain("global", name) for name in named)
+    for each in codes_as_text(code):
+        found |= dict.fromkeys(chain for chain in chains(each) if chain.scope == "global")
     return tuple(found)
 
 

@@ -11,11 +11,10 @@ from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
-from ipyjaxbench.usercode import imprints, members, places
+from ipyjaxbench.usercode import imprints, members, names_as_text, places
 from ipyjaxbench.usercode.classes import mro_of
 from ipyjaxbench.usercode.code_objects import closure_values, original
 from ipyjaxbench.usercode.framework_data import AnyData, FrameworkData
-from ipyjaxbench.usercode.host_calls import traced_names
 from ipyjaxbench.usercode.imprints import MOST_READ, NAMED, PLAIN, WITHIN, Imprint
 from ipyjaxbench.usercode.met_classes import MetClass, MetClasses
 from ipyjaxbench.usercode.name_chains import Chain
@@ -40,6 +39,7 @@ class Reader:
         places: where these stood, each once.
         is_cut: whether there were more than `MOST_READ`.
         raised: whether objects raised errors when they were looked at.
+        is_hidden: whether code reads names in a text that is not known.
     """
 
     def __init__(self, data: FrameworkData) -> None:
@@ -56,7 +56,7 @@ class Reader:
         self.objects: dict[str, Callable[[], Any]] = {}
         self.found: dict[str, Imprint] = {}
         self.places: dict[tuple[object, ...], places.Place] = {}
-        self.is_cut = self.raised = False
+        self.is_cut = self.raised = self.is_hidden = False
 
     def read_code(
         self,
@@ -71,7 +71,8 @@ class Reader:
         if scopes.key in self._seen or depth > _DEPTH:
             return
         self._seen.add(scopes.key)
-        self._names.update(traced_names(code := original(function.__code__)))
+        self._names.update(names_as_text.names_used(code := original(function.__code__)))
+        self.is_hidden = self.is_hidden or names_as_text.runs_unknown_text(code)
         for name, value in members.defaults_of(function):
             self._add(self.paths.of(name, id(function), whose), value, depth)
         self._keep(*places.places_of_cells(function))
@@ -238,6 +239,7 @@ class Reader:
     def _add_object(self, path: str, value: Any, depth: int, *, is_known: bool) -> None:
         """Add an object's attributes; of a framework's or a library's those parts that count."""
         kind = type(value)
+        self._names.update(names_as_text.names_of_getter(value))
         if not is_known:
             self._note_used_up(path, value)
         if not is_known and any(is_users_class(each) for each in mro_of(kind)):

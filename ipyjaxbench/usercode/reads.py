@@ -34,6 +34,7 @@ class Reads:
         places: where these stood; they hold the user's values, and are for the moment.
         side_effects: what to run the code once more would use up, and names by which it acts.
         objects: gives those that can change in place, by their paths, as long as others hold them.
+        is_hidden: whether code reads names in a text that is not known, as by `eval`.
         module: whose globals have no module before them in paths; "" of the session's own.
     """
 
@@ -47,6 +48,7 @@ class Reads:
         default_factory=dict, compare=False, repr=False
     )
     module: str = ""
+    is_hidden: bool = False
 
     def found_otherwise(self, other: "Reads") -> dict[str, Imprint]:
         """Return what another function of which this one has code read then, where that differs."""
@@ -113,4 +115,5 @@ def find_reads(
     return Reads(
         reader.found, own, reader.is_cut, reader.raised, places, reader.side_effects,
         reader.objects, module_named(function.__globals__) if is_users else "",
+        reader.is_hidden,
     )  # fmt: skip

@@ -43,7 +43,7 @@ def imprint_standard(value: Any) -> Imprint | None:
         except LookupError:
             return Imprint(class_name(kind), "unset", in_place=True)
         found = imprint_plain(held) if is_exactly(held, *PLAIN) else imprint_opaque(held)
-        return found._replace(in_place=True)
+        return found._replace(in_place=True, taken_by=".get()")
     if is_exactly(value, io.StringIO, io.BytesIO):
         held = value.getvalue()
         return _of_bytes(kind, held if type(held) is bytes else held.encode(), len(held))

@@ -80,6 +80,11 @@ NONE = "no arms found: write one per line, for example  numpy: np.dot(a, b)"
 ONE = "the only arm, but a comparison needs two: add a line  label: code  or use %fwtime"
 EMPTY = "has no code: write it after the colon, or indented below"
 STRAY = "belongs to no arm: indent it under a label, or give it a label"
+QUOTED = "as in a dictionary: type  a: x + 1"
+DICTIONARY = (
+    "a dictionary is one value, not several arms: type one per line without braces, for example"
+    "  a: x + 1"
+)
 TWICE = "appears twice: labels must be unique"
 
 
@@ -99,6 +104,10 @@ TWICE = "appears twice: labels must be unique"
         ("n: str = 'a'\nb: 2", "'n: str = 'a'' would be read as an arm: remove the annotation str"),
         ("y: int = 3\na: f(y)\nb: g(y)",
          "'y: int = 3' would be read as an arm: remove the annotation int"),
+        ('"a": x + 1,\n"b": x + 2,', "\"a\" in '\"a\": x + 1,' is a string, " + QUOTED),
+        ("a: f()\n'b c': x", "'b c' in \"'b c': x\" is a string, as in a dictionary: type  b c: x"),
+        ('{"a": x + 1, "b": x + 2}', DICTIONARY),
+        ("z = 1\n{\n    'a': x+1,\n    'b': x+2,\n}", DICTIONARY),
         ("a: 1\nb: 2\nsetup c: 3", "'setup c': no such arm; the arms are a, b"),
     ],
 )  # fmt: skip

@@ -15,6 +15,7 @@ def small(c): return c.sum() < 50
 def turn(n, c): return c * k
 def yes(c): return c * k
 def no(c): return c - m
+def join(a, b): return a * b * k
 saved = jax.checkpoint(yes)
 """
 SCAN = "jax.lax.scan(body, x, None, length=2)[0]"
@@ -29,6 +30,9 @@ COND = "jax.lax.cond(x[0] > 0, yes, no, x)"
         ("jax.lax.fori_loop(0, 3, turn, init_val=x)", "turn"),
         (COND, "yes"),
         ("jax.lax.switch(0, [yes, no], x)", "yes"),
+        ("jax.lax.reduce(x, 1.0, join, (0,))", "join"),
+        ("jax.lax.reduce_window(x, 1.0, join, (1,), (1,), 'VALID')", "join"),
+        ("jnp.piecewise(x, [x > 0], [yes, 0.0])", "yes"),
         ("saved(x)", "yes"),
         ("(lambda y: jax.lax.scan(body, y, None, length=2)[0] + 1)(x)", "body"),
     ],
@@ -52,6 +56,17 @@ def test_one_that_was_traced_with_other_values_is_stale(
     assert len(cells.names["calls"]) == left  # looking changes nothing of the user's
     cells.run(f"right = found\njax.clear_caches()\n%trace_cached -qv seen {call}")
     assert cells.names["seen"].calls == ()
+
+
+def test_the_line_of_another_cell_is_told_with_that_cell(cells: Shell) -> None:
+    cells.run(BODIES)
+    number = cells.shell.execution_count
+    cells.run(f"def outer():\n    return {SCAN}", counted=True)
+    cells.run("f = jax.jit(lambda x: x)\nouter()\nk = 3.0")
+    cells.run(f"%%trace_cached -v seen\nf(x)\nouter()\n{SCAN}")
+    places = [(each.name, each.line, each.cell) for each in cells.names["seen"].calls]
+    assert places == [("<lambda>", 2, 0), ("body", 2, number), ("body", 4, 0)]
+    assert f"2 of cell {number}" in cells.shown[-1].data["text/plain"]
 
 
 @pytest.mark.parametrize("change", ["jax.clear_caches()", BODIES])

@@ -368,11 +368,17 @@ def test_what_other_code_does_not_read_is_not_gone(cells: Shell) -> None:
     assert change.path == "g"
 
 
-def test_what_was_compiled_ahead_of_time_is_not_asked_for_what_it_reads(cells: Shell) -> None:
-    cells.run(f"{SCALE}\nf = f.lower(x).compile()")
+def test_what_was_compiled_ahead_of_time_holds_values_of_then(cells: Shell) -> None:
+    cells.run(SCALE)
+    cells.run("c = f.lower(x).compile()", counted=True)
     cells.run("scale = 3.0")
-    call = last_call(cells, "f(x)")
-    assert (call.state, call.unknown) == ("CACHED", "")
+    call = last_call(cells, "c(x)")
+    assert call.state == "CACHED"
+    assert call.unknown.startswith("whether Compiled runs today's values: it was compiled ahead")
+    assert call.unknown.endswith("defines its function again, then run c = f.lower(x).compile()")
+    cells.run(f"{SCALE.replace('scale = 2.0', 'pass')}\nc = f.lower(x).compile()")
+    cells.run("right = bool((c(x) == 3).all())")
+    assert cells.names["right"]
 
 
 @pytest.fixture
@@ -416,7 +422,7 @@ def test_what_is_stale_is_named_and_nothing_else(cells: Shell, case: Case) -> No
         ("array.array('d', [2.0])", "some[0]", "some[0] = 3.0", "some is another array of 1"),
         ("io.StringIO('2')", "float(some.getvalue())", "some.write('3')",
          "some is another StringIO of 1"),
-        ("ContextVar('v', default=2.0)", "some.get()", "some.set(3.0)", "some was 2.0"),
+        ("ContextVar('v', default=2.0)", "some.get()", "some.set(3.0)", "some.get() was 2.0"),
         ("range(2)", "len(some)", "some = range(3)", "some was range(0, 2)"),
         ("timedelta(2)", "some.days", "some = timedelta(3)", "some was datetime.timedelta(days=2)"),
         ("Path('2')", "float(some.name)", "some = Path('3')", "some was PosixPath('2')"),

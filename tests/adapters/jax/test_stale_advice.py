@@ -46,6 +46,13 @@ MAKE = "def make():\n    @jax.jit\n    def inner(x): return shift(x)\n    return
 INNER = "@jax.jit\ndef inner(x): return shift(x)"
 OUTER = "@jax.jit\ndef f(x): return inner(x)"
 BODY, LOOP = "def body(n, c): return shift(c)\n# ---\n", "return jax.lax.fori_loop(0, 1, body, x)"
+JOIN = "def join(a, b): return jnp.maximum(a, shift(b * 0 + 1))\n# ---\n"
+SIDE = "def side(x): return shift(x)\n# ---\n@jax.jit\n"
+KEPT = (
+    "jax.lax.reduce(x, 0.0, join, (0,))", "jax.lax.cond(True, side, side, x)",
+    "jax.lax.reduce_window(x, 0.0, join, (1,), (1,), 'VALID')", "x.at[0].apply(side)[:1]",
+    "jnp.piecewise(x, [x > 0], [side, side])",
+)  # fmt: skip
 AGAIN = "Run the cell that defines"
 ADVISED = (
     Advised(CLASS + "\n# ---\nm = M()", SHIFT,
@@ -120,6 +127,9 @@ ADVISED = (
     Advised(f"{INNER}\n# ---\n{OUTER}", SHIFT,
             f"{AGAIN} `inner` again, then run the cell that defines `f` again, for today's `shift`",
             (INNER, OUTER)),
+    *(Advised(f"{JOIN}{SIDE}def f(x): return {call}", SHIFT,
+              "Call `jax.clear_caches()`, for today's `shift`",
+              ("jax.clear_caches()",)) for call in KEPT),
     Advised(f"{BODY}@jax.jit\ndef f(x): {LOOP}", SHIFT,
             "Call `jax.clear_caches()`, for today's `shift`", ("jax.clear_caches()",)),
     Advised("lr = 3.0\n# ---\n@jax.jit\ndef f(x): return x * lr", "del lr",

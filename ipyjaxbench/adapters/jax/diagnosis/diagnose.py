@@ -16,6 +16,7 @@ import jax
 from ipyjaxbench.adapters.jax import origin, trees
 from ipyjaxbench.adapters.jax.diagnosis import call_graph, return_types, substitutes
 from ipyjaxbench.adapters.jax.diagnosis.blame import blamed_arguments
+from ipyjaxbench.adapters.jax.diagnosis.bodies import caller_of, pitfall_in
 from ipyjaxbench.adapters.jax.diagnosis.compile_once import fix_without_value
 from ipyjaxbench.adapters.jax.diagnosis.fixes import Fixes
 from ipyjaxbench.adapters.jax.diagnosis.leaks import name_leak
@@ -42,8 +43,14 @@ _FAILS = "The code fails without jit too."
 _LIKELY = {"bool": True, "int32": 2, "int64": 2}
 
 
-def diagnose(call: Call, failed: tracing.NoChoiceError) -> Diagnosis:
-    """Say why a call would not trace that failed in this way; each fix was traced."""
+def diagnose(call: Call, failed: tracing.NoChoiceError, body: str = "") -> Diagnosis:
+    """Say why a call would not trace that failed in this way; each fix was traced.
+
+    Args:
+        call: what failed.
+        failed: how it did.
+        body: which function of JAX called it with tracers; empty if jit did.
+    """
     error, shown = _cause_of(failed.error), _shown(failed)
     places = origin.places(shown)
     file, line = (places[0].file, places[0].line) if places else ("", 0)
@@ -52,6 +59,7 @@ def diagnose(call: Call, failed: tracing.NoChoiceError) -> Diagnosis:
     is_unhashable = "on-hashable static" in message_of(error)
     unhashable = substitutes.unhashable_argument(call) if is_unhashable else None
     pitfall = UNHASHABLE if unhashable else pitfall_of(error, source, after)
+    pitfall = pitfall_in(body or getattr(shown, "body", ""), pitfall)
     spelling = Spelling(call_graph.find_function(call, places[0].code) if places else None)
     fixes = Fixes(call, failed.static, shown)
     blamed = (unhashable,) if unhashable else tuple(blamed_arguments(call, failed))
@@ -109,7 +117,7 @@ def explain(error: BaseException) -> Diagnosis | None:
     if not is_known and not is_of_jax:
         return None
     places = origin.places(error)
-    call = _traced_call(places)
+    call, body = _traced_call(places)
     if call is None:
         if not is_known or not (type(error).__module__.startswith("jax") or is_of_jax):
             return None
@@ -118,8 +126,8 @@ def explain(error: BaseException) -> Diagnosis | None:
     failed = _trace_again(call, error)
     if not is_known and failed.error is error:  # it did not fail for being traced
         return None
-    diagnosis = diagnose(call, failed)
-    static = _needed_static(call, (*diagnosis.blamed, *failed.blamed))
+    diagnosis = diagnose(call, failed, body)
+    static = {} if body else _needed_static(call, (*diagnosis.blamed, *failed.blamed))
     if not static:
         return diagnosis
     tried = ", ".join(dict.fromkeys(map(str, static.values())))
@@ -183,15 +191,18 @@ def _is_of_jax(error: BaseException) -> bool:
     return "".join(names[-1:]).split(".")[0] == "jax"
 
 
-def _traced_call(places: list[origin.Place]) -> Call | None:
-    """Return the function that JAX was tracing, with what its frame shows of its arguments."""
+def _traced_call(places: list[origin.Place]) -> tuple[Call | None, str]:
+    """Return the function that JAX was tracing, with what its frame shows of its arguments.
+
+    Beside it stands which function of JAX called it; empty if jit did.
+    """
     for place in reversed(places):
         call = _call_of(place.frame)
         leaves = trees.leaves((call.args, dict(call.kwargs))) if call else []
         if call and any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
             args, kwargs = trees.map_leaves(_shape_of, (call.args, dict(call.kwargs)))
-            return replace(call, args=args, kwargs=kwargs)
-    return None
+            return replace(call, args=args, kwargs=kwargs), caller_of(place.frame)
+    return None, ""
 
 
 def _call_of(frame: FrameType) -> Call | None:

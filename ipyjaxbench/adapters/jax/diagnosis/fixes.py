@@ -48,6 +48,7 @@ _RULES = (
     (calls.array_for_number,),
     (calls.array_for_list, calls.switch_for_list),
     (masks.fixed_size,),
+    (loops.python_loop,),
 )
 
 

@@ -23,6 +23,18 @@ _ONLY_ARRAYS = "Return arrays only, and build everything else outside the functi
 _NO_TEXT = f"Formatting text needs a concrete value, {_ONLY_SHAPES}"
 _PRINT = 'Use jax.debug.print("{x:.2f}", x=x).'
 _CONCRETE = ("ConcretizationTypeError",)
+SHAPE_BY_VALUE = Pitfall(
+    ("TypeError",),
+    r"Shapes must be 1D[\s\S]*depends on the value",
+    f"A shape depends on a value; {_SHAPES_FIRST}",
+    "Pass the argument as a Python number, and make it static.",
+)
+COMPUTED_SHAPE = Pitfall(
+    ("TypeError",),
+    "Shapes must be 1D",
+    "A shape is computed with jnp, so it has no concrete value during tracing.",
+    "Compute shapes with x.shape, x.size, len(x) or math.prod.",
+)
 
 #: The first that fits is shown; what is special stands before what is general.
 # fmt: off
@@ -79,12 +91,8 @@ _PITFALLS = (
         "lice entries must be static|slice.*[Tt]racer|[Aa]rray slice indices must",
         f"The size of {_RESULT} depends on the bounds of the slice; {_SHAPES_FIRST}",
         "Use jax.lax.dynamic_slice_in_dim(x, start, size) with a fixed size."),
-    Pitfall(("TypeError",), r"Shapes must be 1D[\s\S]*depends on the value",
-        f"A shape depends on a value; {_SHAPES_FIRST}",
-        "Pass the argument as a Python number, and make it static."),
-    Pitfall(("TypeError",), "Shapes must be 1D",
-        "A shape is computed with jnp, so it has no concrete value during tracing.",
-        "Compute shapes with x.shape, x.size, len(x) or math.prod."),
+    SHAPE_BY_VALUE,
+    COMPUTED_SHAPE,
     Pitfall(("TracerArrayConversionError",), "",
         f"{failing_expression('NumPy')} needs concrete values, {_ONLY_SHAPES}",
         "Use the jnp function of the same name, or jax.pure_callback."),

@@ -1,6 +1,7 @@
 """Which arguments a failing expression depends on, asked of JAX while it traces."""
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,9 +9,17 @@ import jax
 import numpy as np
 
 from ipyjaxbench.adapters.jax import origin, trees
+from ipyjaxbench.adapters.jax.diagnosis import bodies
 from ipyjaxbench.adapters.jax.graphs.static_search import blamed, words_of_function
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.usercode import Call, is_a, message_of
+
+_OLD_COUNTER = "loop_carry[0]"  # of a fori_loop, in older versions
+_TRACED = "while tracing the function"
+#: JAX's words of a tracer that is of no function which jit traces.
+_OF_BODY = re.compile(
+    rf"{_TRACED} [\s\S]*? for (?!p?jit\b|make_jaxpr|eval_shape|checkpoint|remat)\w"
+)
 
 
 def requested_arguments(error: BaseException, call: Call) -> list[str]:
@@ -21,14 +30,43 @@ def requested_arguments(error: BaseException, call: Call) -> list[str]:
     """
     inner: origin.Place | None = None
     for place in origin.places(error):
-        names = dict.fromkeys(_names_in(origin.expression_of(place), error, inner))
-        values = [place.frame.f_locals[name] for name in names if name in place.frame.f_locals]
-        messages = [_message_about(leaf) for value in values for leaf in trees.leaves(value)]
+        leaves = [*_leaves_in(place, error, inner)]
+        messages = [_message_about(leaf) for leaf in leaves]
         known = [name for text in messages for name in blamed(Exception(text), call)]
-        if known:
+        if known and not any(map(_is_number_of_body, leaves)):
             return list(dict.fromkeys(known))
         inner = place
     return []
+
+
+def requested_in_body(error: BaseException) -> str:
+    """Return which function of JAX gave the number that is asked for; empty if it is an argument.
+
+    While they are being traced, JAX names for each tracer the function that it is of.
+    """
+    for place in origin.places(error)[:1]:
+        if any(map(_is_number_of_body, _leaves_in(place, error, None))):
+            return bodies.caller_of(place.frame)
+    return ""
+
+
+def _leaves_in(
+    place: origin.Place, error: BaseException, inner: origin.Place | None
+) -> Iterator[Any]:
+    """Yield what the names in an expression stand for."""
+    names = dict.fromkeys(_names_in(origin.expression_of(place), error, inner))
+    values = place.frame.f_locals
+    return (leaf for name in names if name in values for leaf in trees.leaves(values[name]))
+
+
+def _is_number_of_body(leaf: Any) -> bool:
+    if not is_a(leaf, jax.core.Tracer) or leaf.shape:
+        return False
+    if bodies.is_of_vmap(leaf):
+        return True
+    message = _message_about(leaf)
+    # Older versions name the function only while it is traced, and a body's trace has ended.
+    return bool(_OF_BODY.search(message)) or (bool(message) and _TRACED not in message)
 
 
 def names_in(place: origin.Place) -> list[str]:
@@ -37,30 +75,48 @@ def names_in(place: origin.Place) -> list[str]:
 
 
 def _names_in(text: str, error: BaseException, inner: origin.Place | None) -> Iterator[str]:
-    """Yield names in an expression; of a scan whose rows are at fault, those of what it scans."""
+    """Yield names in an expression; those of a function in it are its own.
+
+    Of a loop whose rows or turns are at fault, they are those of what it goes along.
+    """
     try:
         tree: ast.AST = ast.parse(text.strip())
     except SyntaxError:  # a part of a statement
         return
-    if inner is not None and (rows := _rows_of_scan(tree, error, inner)) is not None:
+    if inner is not None and (rows := _rows_of_loop(tree, error, inner)) is not None:
         tree = rows
     # The order is that of the code, not that of the tree.
-    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    nodes = [node for node in _walk_outside_lambdas(tree) if isinstance(node, ast.Name)]
     for node in sorted(nodes, key=lambda name: (name.lineno, name.col_offset)):
         yield node.id
 
 
-def _rows_of_scan(tree: ast.AST, error: BaseException, inner: origin.Place) -> ast.expr | None:
-    """Return what a scan goes along, where JAX blames the second argument of its body alone."""
+def _walk_outside_lambdas(tree: ast.AST) -> Iterator[ast.AST]:
+    yield tree
+    for node in ast.iter_child_nodes(tree):
+        if not isinstance(node, ast.Lambda):
+            yield from _walk_outside_lambdas(node)
+
+
+def _rows_of_loop(tree: ast.AST, error: BaseException, inner: origin.Place) -> ast.AST | None:
+    """Return what a loop goes along, where JAX blames that argument of its body alone."""
     if not isinstance(tree, ast.Module) or len(tree.body) != 1:
         return None
     match tree.body[0]:
         case ast.Expr(ast.Call(ast.Attribute(attr="scan") | ast.Name("scan"), [_, _, rows, *_])):
-            parameters = inner.code.co_varnames[: inner.code.co_argcount]
-            named = words_of_function(error)
-            base = {name.partition("[")[0].partition(".")[0] for name in named}
-            return rows if base and base == {*parameters[1:2]} else None
-    return None
+            index, along = 1, rows
+        case ast.Expr(
+            ast.Call(ast.Attribute(attr="fori_loop") | ast.Name("fori_loop"), [start, stop, *_])
+        ):
+            index, along = 0, ast.Tuple([start, stop], ast.Load())
+        case _:
+            return None
+    parameters = inner.code.co_varnames[: inner.code.co_argcount]
+    words = words_of_function(error)
+    base = {name.partition("[")[0].partition(".")[0] for name in words}
+    is_counter = index == 0 and words == [_OLD_COUNTER]
+    is_blamed = is_counter or (base and base == {*parameters[index : index + 1]})
+    return along if is_blamed else None
 
 
 def _message_about(leaf: Any) -> str:

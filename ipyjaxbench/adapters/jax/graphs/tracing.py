@@ -13,7 +13,7 @@ import jax
 from ipyjaxbench.adapters.jax.compilation import is_jitted
 from ipyjaxbench.adapters.jax.diagnosis import return_types
 from ipyjaxbench.adapters.jax.diagnosis.call_graph import holds_numbers, is_filtered, is_of_jax
-from ipyjaxbench.adapters.jax.diagnosis.provenance import requested_arguments
+from ipyjaxbench.adapters.jax.diagnosis.provenance import requested_arguments, requested_in_body
 from ipyjaxbench.adapters.jax.graphs import program
 from ipyjaxbench.adapters.jax.graphs.arguments import Part, dress, is_array, is_leaf, unbind_method
 from ipyjaxbench.adapters.jax.graphs.isolation import JaxUndoLog
@@ -257,6 +257,7 @@ def _traced(call: Call, static: frozenset[str]) -> Traced:
                     result = call.function(*whole, **named_whole)
             except CODE_ERRORS as error:
                 vars(error)["asked"] = requested_arguments(error, call)
+                vars(error)["body"] = requested_in_body(error)
                 raise
         side_effects = log.side_effects
         if is_filtered(call):

@@ -13,11 +13,15 @@ from ipyjaxbench.adapters.jax.retracing.advice import fixes
 from ipyjaxbench.adapters.jax.retracing.cache_clearing import were_cleared
 from ipyjaxbench.adapters.jax.retracing.cache_miss_log import CacheMissLog
 from ipyjaxbench.adapters.jax.retracing.callee import Called
-from ipyjaxbench.adapters.jax.retracing.define_again import how_to_define_again, keeps_parts
+from ipyjaxbench.adapters.jax.retracing.define_again import (
+    how_to_define_again,
+    is_frozen,
+    keeps_parts,
+)
 from ipyjaxbench.adapters.jax.retracing.equinox_calls import within_equinox
 from ipyjaxbench.adapters.jax.retracing.fast_calls import FastCalls
 from ipyjaxbench.adapters.jax.retracing.kept_calls import kept_calls
-from ipyjaxbench.adapters.jax.retracing.traced_code import JaxTracedCode, latest_code
+from ipyjaxbench.adapters.jax.retracing.traced_code import FrozenCode, JaxTracedCode, latest_code
 from ipyjaxbench.adapters.shared.retracing import EventWatch
 from ipyjaxbench.adapters.shared.stale_programs import define_all_again
 from ipyjaxbench.frameworks import Program
@@ -118,10 +122,14 @@ class JaxCallWatch(EventWatch[Event]):
             return 0
         return living_token(Called.from_call(function, (), {}).function)
 
-    def traced_code(self, function: Any, args: Args, kwargs: Kwargs) -> JaxTracedCode | None:
+    def traced_code(
+        self, function: Any, args: Args, kwargs: Kwargs
+    ) -> JaxTracedCode | FrozenCode | None:
         """Return the function that was jitted, with what is static and the shapes of the rest."""
         if callee.lowered_name(function):
             return None
+        if is_frozen(function):
+            return FrozenCode()
         called = Called.from_call(function, args, kwargs)
         static = callee.static_arguments(callee.jitted_in(function))
         return JaxTracedCode(called, static, latest_code(called.function))
@@ -136,7 +144,7 @@ class JaxCallWatch(EventWatch[Event]):
 
     def keeps_bodies(self, function: Any) -> bool:
         """Whether it is `jax.lax.scan` or the like, or what `jax.checkpoint` gave."""
-        return not is_building() and kept_bodies.keeps_bodies(function)
+        return kept_bodies.keeps_bodies(function) and not is_building()
 
     def bodies(self, function: Any, args: Args, kwargs: Kwargs) -> Iterator[KeptBody]:
         """Yield the user's functions among the arguments, or within."""

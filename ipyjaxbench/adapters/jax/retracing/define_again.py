@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
 
+import jax
+
 from ipyjaxbench.adapters.jax.retracing import callee
 from ipyjaxbench.adapters.shared.define_again import define_again
 from ipyjaxbench.frameworks import find_reach, loaded
@@ -21,7 +23,12 @@ from ipyjaxbench.usercode import (
 )
 
 #: What keeps the trace of a function that it is given.
-_KEEPING = ("scan", "while_loop", "fori_loop", "cond", "switch", "checkpoint", "remat")
+_KEEPING = (
+    "scan", "while_loop", "fori_loop", "cond", "switch", "checkpoint", "remat", "reduce",
+    "reduce_window", "piecewise", "closure_convert", "odeint",
+)  # fmt: skip
+#: Likewise, as in ``x.at[0].apply(function)``; other things have an ``apply``, too.
+_KEEPING_TOGETHER = frozenset(("at", "apply"))
 #: What JAX makes anew in each call; what `jax.checkpoint` and `jax.jit` trace is kept by function.
 _ANEW = {"grad", "value_and_grad", "vmap", "jacfwd", "jacrev", "hessian"}
 
@@ -36,6 +43,10 @@ def how_to_define_again(function: Any, quote: str = "") -> str:
         quote: to put around names.
     """
     jitted = callee.jitted_in(function)
+    if is_frozen(function):
+        made = assignment_of(jitted)
+        typed = f"run {quote}{made}{quote}" if made else "lower and compile it anew"
+        return f"run the cell that defines its function again, then {typed}"
     inner = attribute(jitted, "__wrapped__") or jitted
     plain = callee.plain_of(function)
     name = f"{quote}{callee.display_name(plain)}{quote}"
@@ -56,6 +67,11 @@ def how_to_define_again(function: Any, quote: str = "") -> str:
     return again
 
 
+def is_frozen(function: Any) -> bool:
+    """Whether it is what ``f.lower(x).compile()`` gave, also within partials."""
+    return isinstance(callee.jitted_in(function), jax.stages.Compiled)
+
+
 def keeps_parts(plain: Any) -> bool:
     """Whether JAX may find a part of it again: it keeps the trace of what loops and the like run.
 
@@ -66,7 +82,8 @@ def keeps_parts(plain: Any) -> bool:
     ]
     names = {name for each in reached for name in names_in(each.__code__)}
     others = [each for each in reached if each is not plain and "<locals>" not in each.__qualname__]
-    return bool(others) and not names.isdisjoint(_KEEPING)
+    keeps = not names.isdisjoint(_KEEPING) or names >= _KEEPING_TOGETHER
+    return bool(others) and keeps
 
 
 def _made_anew(inner: Any, plain: Any) -> list[str]:

@@ -30,13 +30,16 @@ from ipyjaxbench.usercode import (
 )
 
 _RECOMPUTING = ("checkpoint", "remat")
-_KEEPING = (jax.lax.scan, jax.lax.while_loop, jax.lax.fori_loop, jax.lax.cond, jax.lax.switch)
+_KEEPING = (
+    jax.lax.scan, jax.lax.while_loop, jax.lax.fori_loop, jax.lax.cond, jax.lax.switch,
+    jax.lax.reduce, jax.lax.reduce_window, jax.numpy.piecewise,
+)  # fmt: skip
+_IDS = frozenset(map(id, _KEEPING))  # every function that a cell calls is asked for
 
 
 def keeps_bodies(function: Any) -> bool:
     """Whether JAX keeps the traces of functions that it runs, by what these are."""
-    is_loop = any(function is each for each in _KEEPING)
-    return is_loop or callee.transformation_of(function) in _RECOMPUTING
+    return id(function) in _IDS or callee.transformation_of(function) in _RECOMPUTING
 
 
 def look_at_bodies(function: Any, args: Args, kwargs: Kwargs) -> Iterator[KeptBody]:

@@ -10,6 +10,7 @@ from typing import Any
 import jax
 
 from ipyjaxbench.adapters.jax.retracing import programs
+from ipyjaxbench.adapters.shared.copied_functions import copy_with, is_beside
 from ipyjaxbench.usercode import chains, is_of, is_users_function, unwrap
 
 _MOST_TRIED = 8  # names
@@ -63,6 +64,12 @@ class CopiedCall:
         if len(tried) > 1 and programs.is_same(today, self._program(tried)) is not True:
             yield ""  # all of them at once
 
+    def gives(self, program: Any, before: Mapping[str, Any]) -> bool | None:
+        """Whether the older values of names, all of them, give a program; None if not known."""
+        if programs.is_too_large(program, 2):
+            return None
+        return programs.is_same(program, self._program(before))
+
     def not_data(self, numbers: Mapping[str, Any]) -> tuple[str, ...] | None:
         """Return the names that the code cannot do with traced, as for an `if` or a shape.
 
@@ -110,27 +117,4 @@ def _is_copied(function: FunctionType, path: str) -> bool:
     value = function.__globals__.get(path)
     if value is None or is_of(value, type):
         return False
-    return _is_beside(function, value) or not is_users_function(unwrap(value))
-
-
-def _is_beside(function: FunctionType, value: Any) -> bool:
-    return is_users_function(value) and value.__globals__ is function.__globals__
-
-
-def copy_with(function: FunctionType, values: Mapping[str, Any]) -> FunctionType:
-    """Return a function, and those that it finds by name, for which names have other values."""
-    around = dict(function.__globals__)
-    for name, value in function.__globals__.items():
-        if _is_beside(function, value):
-            around[name] = _copy(value, around)
-    around |= values
-    return _copy(function, around)
-
-
-def _copy(function: FunctionType, around: dict[str, Any]) -> FunctionType:
-    copied = FunctionType(
-        function.__code__, around, function.__name__, function.__defaults__, function.__closure__
-    )
-    copied.__kwdefaults__ = function.__kwdefaults__
-    copied.__dict__.update(function.__dict__)
-    return copied
+    return is_beside(function, value) or not is_users_function(unwrap(value))

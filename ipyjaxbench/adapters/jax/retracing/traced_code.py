@@ -42,6 +42,22 @@ from ipyjaxbench.usercode import (
 _ENTERED = (dict, list, tuple, deque, FunctionType, MethodType, ModuleType, type, functools.partial)
 
 
+class FrozenCode(TracedCode):
+    """What `f.lower(x).compile()` gave: it holds the values of then, and no function to look at."""
+
+    unknown = "runs today's values: it was compiled ahead of time, with those of then"
+
+    def reads(self) -> None:
+        """Return that it is not known."""
+
+    def is_another_program(self, compiled: Any, *, if_unsure: bool | None = True) -> None:
+        """Return that it is not known."""
+
+    def is_dropped(self) -> bool:
+        """Return that it is there as long as the user holds it."""
+        return False
+
+
 class JaxTracedCode(TracedCode):
     """A jitted function with what it is compiled with, and the shapes of its other arguments.
 
@@ -100,6 +116,11 @@ class JaxTracedCode(TracedCode):
         """Trace it anew, aside, with one name put back at a time."""
         copied = self._copied()
         return None if copied is None else copied.needed(before)
+
+    def is_given_by(self, before: Mapping[str, Any]) -> bool | None:
+        """Trace it anew, aside, with all of these put back."""
+        copied, program = self._copied(), self.program() if self.program else None
+        return None if copied is None or program is None else copied.gives(program, before)
 
     def names_used(self) -> tuple[frozenset[str], frozenset[str]] | None:
         """Trace it anew, aside, and see which names its code loads."""

@@ -13,6 +13,7 @@ from ipyjaxbench.usercode import fingerprint, unwrap
 #: Attributes that name what Python keeps, anew in each trace: a function, a table.
 _OF_PYTHON = ("token", "shared_name", "container")
 _OF_HOST = re.compile("(Eager)?PyFunc(Stateless)?")
+_CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 _SEEDS = ("seed", "seed2")
 _UNLIKE_NUMBERS = (tf.resource, tf.variant, tf.string)
 _DIFFERENT, _UNKNOWN = "different", "unknown"
@@ -89,8 +90,21 @@ def _is_number(tensor: Any) -> bool:
 
 def _inputs(op: Any, places: dict[str, Any]) -> tuple[Any, ...]:
     """Return what an operation takes and waits for, by places in the graph."""
-    taken = [(places[each.op.name], each.value_index) for each in op.inputs]
+    taken = [(places[each.op.name], each.value_index) for each in _given(op)]
     return taken, sorted(str(places[each.name]) for each in op.control_inputs)
+
+
+def _given(op: Any) -> list[Any]:
+    """Return what an operation takes; of a call without numbers that its function holds itself.
+
+    A number that is a tensor is handed to the function that took it in, a constant is not.
+    """
+    inner = [graph for _, graph in program.inner_graphs(op)] if op.type in _CALLS else []
+    if len(inner) != 1 or len(inner[0].inputs) != len(op.inputs):
+        return [*op.inputs]
+    numbers = _numbers(inner[0])
+    pairs = zip(op.inputs, inner[0].inputs, strict=True)
+    return [each for each, parameter in pairs if parameter.op.name not in numbers]
 
 
 def _outputs(graph: Any, places: dict[str, Any]) -> list[tuple[Any, int]]:
@@ -101,6 +115,8 @@ def _attribute_differences(op: Any, twin: Any, ignored: Sequence[str]) -> Iterat
     one, other = op.node_def.attr, twin.node_def.attr
     for key in {*one, *other}:
         if key.startswith("_") or key in ignored:  # notes of TensorFlow's own, mostly names
+            continue
+        if key == "Tin" and op.type in _CALLS:  # the types of what it takes, which is compared
             continue
         if key not in one or key not in other:
             yield _DIFFERENT

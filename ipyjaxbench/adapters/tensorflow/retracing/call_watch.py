@@ -35,6 +35,7 @@ from ipyjaxbench.retracing import (
     Signature,
     TracedCode,
 )
+from ipyjaxbench.usercode import assignment_of
 
 #: Of calls that traced nothing; XLA compiles a trace of unknown shapes for each one it meets.
 _XLA = "XLA compiles each new shape and does not report it"
@@ -152,7 +153,7 @@ class TensorFlowCallWatch(EventWatch[Event]):
 
     def how_to_define_again(self, function: Any, quote: str = "") -> str:
         """Return what to do for a function of the same code that has no trace yet."""
-        again = define_all_again(self, function, functions.how_to_define_again)
+        again = define_all_again(self, function, _define_again)
         return again.replace("`", quote)
 
     def fixes(self, name: str, why: Sequence[Change], function: Any) -> tuple[str, ...]:
@@ -208,3 +209,13 @@ def _outermost_first(events: Sequence[Event], *, least: int) -> tuple[tuple[int,
         trees.append(tree)
     ordered = (event for tree in trees for event in tree)
     return tuple(dict.fromkeys((event.depth + least, event.name) for event in ordered))
+
+
+def _define_again(function: Any) -> str:
+    """Return what to do for one function, or for an object whose class has a decorated call."""
+    if isinstance(function, callee.CONCRETE):
+        text = assignment_of(function)
+        typed = f"run `{text}`" if text else "call `get_concrete_function` again"
+        return f"run the cell that defines its function again, then {typed}"
+    made = callee.decorated_call(function)
+    return functions.how_to_define_again(function if made is None else made)

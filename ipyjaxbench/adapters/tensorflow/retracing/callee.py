@@ -23,7 +23,7 @@ OF_MODELS = {
 def is_compiled(function: Any) -> bool:
     """Whether it is what `tf.function` gave, also behind a method, a partial or a ``__call__``."""
     function, args, _ = unbound(function)
-    is_made = isinstance(function, FUNCTION | CONCRETE) or _decorated(function) is not None
+    is_made = isinstance(function, FUNCTION | CONCRETE) or decorated_call(function) is not None
     return is_made or _is_of_function(function, args)
 
 
@@ -58,12 +58,12 @@ def resolve(function: Any, args: Args, kwargs: Kwargs) -> Invocation:
         return function, args, kwargs
     if _is_of_function(function, args):
         return args[0], args[1:], kwargs
-    decorated = _decorated(function)
+    decorated = decorated_call(function)
     return (function if decorated is None else decorated), args, kwargs
 
 
-def _decorated(value: Any) -> Any | None:
-    """Return the class's ``__call__`` where it was decorated; of a Keras layer, its ``call``."""
+def decorated_call(value: Any) -> Any | None:
+    """Return an object's ``__call__`` where it was decorated; of a Keras layer, its ``call``."""
     kind = type(value)
     if isinstance(getattr(kind, "__call__", None), FUNCTION):  # noqa: B004
         return value.__call__

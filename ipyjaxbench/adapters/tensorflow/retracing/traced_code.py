@@ -1,10 +1,12 @@
 """What a `tf.function` read while it was traced, and whether today's program is another one."""
 
 import weakref
+from collections.abc import Mapping
 from functools import partial
 from types import FunctionType
 from typing import Any
 
+from ipyjaxbench.adapters.shared.copied_functions import copy_with
 from ipyjaxbench.adapters.shared.retracing import unbound
 from ipyjaxbench.adapters.tensorflow.functions import owner_of, python_function
 from ipyjaxbench.adapters.tensorflow.graphs import references
@@ -45,6 +47,16 @@ class TensorFlowTracedCode(TracedCode):
         # Nothing public makes a function without its traces.
         make = partial(function._clone, None)
         return is_another_program(concrete, given, make, if_unsure=if_unsure)
+
+    def is_given_by(self, before: Mapping[str, Any]) -> bool | None:
+        """Trace a copy of the function anew, aside, for which the names have these values."""
+        function, concrete, given = self._parts()
+        plain = python_function(function)
+        if given is None or not is_users_function(plain):  # a method, or an object
+            return None
+        make = partial(function._clone, copy_with(plain, before))
+        is_another = is_another_program(concrete, given, make, if_unsure=None)
+        return None if is_another is None else not is_another
 
     def is_dropped(self) -> bool:
         """Whether TensorFlow has freed the trace."""

@@ -35,6 +35,7 @@ from ipyjaxbench.retracing import (
     Outcome,
     Signature,
 )
+from ipyjaxbench.usercode import token
 
 _NO_EVIDENCE = Evidence()
 _IN_SIGNATURE = ("shape", "rank", "dtype")  # of arguments
@@ -241,6 +242,11 @@ class TorchCallWatch(EventWatch[Entry]):
         """Return that of the arguments, closed-over values and the plain globals it names."""
         entered = Entered.from_call(function, args, kwargs)
         return cache_key.signature(entered) if entered is not None else Signature({})
+
+    def token(self, function: Any) -> int:
+        """Return that of the code with which dynamo keeps what it compiles."""
+        entered = Entered.from_function(function)
+        return token(entered.code) if entered is not None else 0
 
     def predicts(self, function: Any, args: Args, kwargs: Kwargs) -> bool | None:
         """Whether the conditions of no program hold."""

@@ -3,6 +3,8 @@
 import ast
 from collections.abc import Iterator
 
+import jax
+
 from ipyjaxbench.adapters.jax.diagnosis.rules.branches import condition
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import Edit, Site
 from ipyjaxbench.adapters.shared.diagnosis.syntax import (
@@ -37,6 +39,36 @@ def fori_loop(site: Site) -> Iterator[Edit]:
     start, stop = ends if len(ends) == 2 else (ast.Constant(0), ends[0])
     if carried:
         yield _loop("fori_loop", [start, stop], [i], carried, body)
+
+
+def python_loop(site: Site) -> Iterator[Edit]:
+    """``y = jax.lax.fori_loop(start, stop, body, x)``, whose counter is a number in Python."""
+    match site.stmt:
+        case ast.Return(value=ast.Call(args=[start, stop, body, first], keywords=[]) as loop):
+            kept = ""
+        case ast.Assign(
+            targets=[ast.Name(id=kept)],
+            value=ast.Call(args=[start, stop, body, first], keywords=[]) as loop,
+        ):
+            pass
+        case _:
+            return
+    if site.value(loop.func) is not jax.lax.fori_loop:
+        return
+    match body:
+        case ast.Lambda(args=ast.arguments(args=[ast.arg(turn), ast.arg(carried)]), body=result):
+            pass
+        case _:
+            turn, carried = "i", kept or "carry"
+            result = ast.Call(body, [name(turn), name(carried)], [])
+    if {turn, carried} & site.bound_before:
+        return
+    ends = [stop] if isinstance(start, ast.Constant) and start.value == 0 else [start, stop]
+    target, taken = ast.Name(turn, ast.Store()), assignment([carried], result)
+    new = [assignment([carried], first), ast.For(target, call("range", *ends), [taken], [])]
+    if carried != kept:
+        new.append(assignment([kept], name(carried)) if kept else ast.Return(name(carried)))
+    yield Edit(new, "traces each turn, so that many turns compile slowly")
 
 
 def while_loop(site: Site) -> Iterator[Edit]:
