@@ -83,7 +83,7 @@ def changed_meanwhile(names: Mapping[str, str]) -> Note:
 def jobs_ended(cancelled: int, finished: int, running: int) -> Note:
     """Calls left jobs to threads, processes or an event loop."""
     parts = (cancelled, "cancelled"), (finished, "finished"), (running, "still running")
-    told = ", ".join(f"{count} {what}" for count, what in parts if count)
+    told = ", ".join(f"{count:,} {what}" for count, what in parts if count)
     total = units.count(cancelled + finished + running, "job")
     return Note("jobs-ended", f"Later calls started {total}: {told}.")
 

@@ -4,13 +4,12 @@ import os
 import zlib
 from collections.abc import Iterator
 from functools import partial
-from itertools import islice
 from pathlib import Path, PurePath
 
 from ipyjaxbench.frameworks.state.module_use import CodeNames
 from ipyjaxbench.frameworks.state.undo import Setting
 
-_MOST = 1_000  # paths that are looked up
+_MOST_READ = 1_000  # files; of others it is told when they were written
 _MOST_BYTES = 16 * 2**20  # of a file that is read
 _LONGEST = 4_095  # characters of a path
 _WRITERS = frozenset((
@@ -41,27 +40,29 @@ class NamedFiles:
 
     def states(self) -> Iterator[tuple[str, Setting]]:
         """Yield what each file holds that is there, by its path as the code has it."""
-        short = (each for each in self._paths if 0 < len(each) <= _LONGEST)
-        for path in islice(short, _MOST) if self._writes else ():
+        left = _MOST_READ
+        for path in self._paths if self._writes else ():
             found = os.path.abspath(path)
-            if contents_of(found):
-                read = partial(contents_of, found, dates=self._dates)
+            if 0 < len(path) <= _LONGEST and os.path.isfile(found):
+                read = partial(contents_of, found, dates=self._dates, reads=left > 0)
+                left -= 1
                 yield path, Setting(read, None)
 
 
-def contents_of(path: str, *, dates: bool = False) -> list[int]:
+def contents_of(path: str, *, dates: bool = False, reads: bool = True) -> list[int]:
     """Return a file's size, who may use it, and what tells its content; nothing without a file.
 
     Args:
         path: of the file.
         dates: also return when it was written; else that is told of a large one alone, and of
             others a checksum.
+        reads: whether one that is not large is read for that.
     """
     try:
         if not os.path.isfile(path):
             return []
         status = os.stat(path)
-        if status.st_size > _MOST_BYTES:
+        if status.st_size > _MOST_BYTES or not reads:
             return [status.st_size, status.st_mode, status.st_mtime_ns]
         written = [status.st_mtime_ns] if dates else []
         return [status.st_size, status.st_mode, zlib.crc32(Path(path).read_bytes()), *written]
