@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ipyjaxbench.frameworks.state import files
 from tests.left import Cell, check_left
 from tests.shell import Shell
 
@@ -26,6 +27,12 @@ CELLS = {
     "the same in each call": Cell(FILE, "os.chmod(p, 0o644); os.utime(p, (1, 2))",
                                   "oct(os.stat(p).st_mode), os.stat(p).st_mtime"),
     "after very many others": Cell(MANY, "f()", "0", told="{p}"),
+    "in a list": Cell(f"{FILE}; ps = [['no', p]]", "open(ps[0][1], 'a').write('x')", "0",
+                      told="{p}"),
+    "of an object": Cell(f"{FILE}; import types; o = types.SimpleNamespace(name=p, n=1)",
+                         "open(o.name, 'a').write('x')", "0", told="{p}"),
+    "a path in a dictionary": Cell(f"{FILE}; import pathlib; d = {{'x': pathlib.Path(p)}}",
+                                   "d['x'].open('a').write('x')", "0", told="{p}"),
     "of two in a line": Cell(FILE, "[open(q, 'a').write('x') for q in ('{p}', '{p}')]", "0",
                              told="{p}"),
     "pwrite": Cell(OPEN.format(how="O_RDWR"), WRITE, "0", CLOSE, told="fd"),
@@ -40,3 +47,17 @@ CELLS = {
 def test_it_is_as_after_one_run_or_told(shell: Shell, name: str, tmp_path: Path) -> None:
     shell.names["p"] = path = os.fspath(tmp_path / "file")
     check_left(shell, Cell(*(part.replace("{p}", path) for part in CELLS[name])))
+
+
+@pytest.mark.parametrize(("code", "told"), [("open, names", ["names"]), ("names", []),
+                                            ("open, words", [])])  # fmt: skip
+def test_what_holds_more_paths_than_are_looked_up_is_told(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, code: str, told: list[str]
+) -> None:
+    monkeypatch.setattr(files, "_MOST_PARTS", 2)
+    shell.run("names = ['/no/a', '/no/b', '/no/c']; words = ['a', 'b', 'c']")
+    found = shell.run(f"%fwtime -q -o -n3 -r2 {code}")
+    cut = [note.text for note in found.notes if note.code == "not-all-kept"]
+    assert [text.split(".")[0] for text in cut] == [
+        f"Too large to copy completely: {name}" for name in told
+    ]

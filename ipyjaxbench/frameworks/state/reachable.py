@@ -120,6 +120,7 @@ class Reachable:
         yield from self.objects()
         for path, state in self._files.states() if not self._of_user else ():
             yield Held(path, state, id(state))
+        self.cut |= {name: self.cut.get(name, 0) for name in self._files.cut()}
 
     def _settings(self, package: str) -> Iterator[tuple[str, State]]:
         own = [f.capability(MutableState) for f in self._frameworks if f.module == package]
@@ -160,6 +161,8 @@ class Reachable:
             return
         for value in several:
             kind = type(value)
+            if type(value) is str:
+                self._files.add_part(name, value)
             if id(kind) in ATOMS or self._looks.has(value):
                 continue
             if self._left_out is not None and self._left_out.has(kind):
@@ -273,6 +276,8 @@ class Reachable:
         if not (is_users := is_users_class(kind)) and self._of_user:
             return
         package = module_of(kind).partition(".")[0]
+        if package == "pathlib":
+            self._files.add_part(name, str(value))
         if is_users or issubclass(kind, BaseException):
             self._look(name_of_class(kind, name, self._own), (kind,))
             yield from states_of_base(value)
