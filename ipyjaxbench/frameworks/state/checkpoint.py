@@ -16,7 +16,7 @@ from ipyjaxbench.frameworks.state.reachable import Reachable
 from ipyjaxbench.frameworks.state.undo import DonatedArray, GeneratorState, Held, State
 from ipyjaxbench.frameworks.walker import find_arrays
 
-_MOST_FOUND = 20_000  # objects that are looked at before the first call
+_MOST_FOUND = 25_000  # objects that are looked at before the first call
 _MOST_FOUND_BYTES = 256 * 2**20
 
 

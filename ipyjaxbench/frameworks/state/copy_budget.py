@@ -7,7 +7,7 @@ from ipyjaxbench.frameworks.state.looks import MOST
 
 _UNCHECKED_BYTES = 64 * 2**20  # bytes of copies that need no look at the free memory
 _FREE_SHARE = 0.25  # of the free memory, for all copies
-_FEWEST_OBJECTS = 25_000  # that are looked at for each of many arms
+_FEWEST_OBJECTS = 50_000  # that are looked at for each of many arms
 _MOST_LOOKS = 20_000  # at objects of frameworks' own
 _MOST_READ = 16 * 2**30  # bytes of which there is no copy: reading them takes seconds
 _MOST_READ_OF_DATA = 2**30  # the same of data

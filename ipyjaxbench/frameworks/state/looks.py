@@ -1,24 +1,26 @@
 """How many objects a walk looks at, and which it has seen."""
 
-from collections import deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Iterable, Sequence
 
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.usercode import ask, module_of
 
-#: So many containers take about half a second. An optimizer of a thousand parameters is a tenth.
+#: So many containers take about half a second. A model of a thousand parameters is an eighth.
 MOST = 100_000
-_OTHER = 5  # of an object that is neither: it takes so many times as long as a container
+#: A value of a framework, and other objects, take so many times as long as a container.
+_OF_FRAMEWORK, _OTHER = 2, 5
+_KINDS = (list, set, deque, dict, OrderedDict, defaultdict, tuple, frozenset)
 #: By identity: a metaclass may define equality.
-_CONTAINERS = frozenset(map(id, (list, set, deque, dict, tuple, frozenset)))
+_CONTAINERS = frozenset(map(id, _KINDS))
 
 
 class Looks:
     """Counts objects by what looking at them takes, not by a clock: the same on any machine.
 
     Args:
-        most: containers and values of frameworks that are looked at, or fewer other objects.
-        frameworks: those.
+        most: containers that are looked at, or fewer other objects.
+        frameworks: their values count for less than other objects.
     """
 
     def __init__(self, most: int, frameworks: Sequence[Framework]) -> None:
@@ -47,9 +49,11 @@ class Looks:
         return True
 
     def _cost(self, kind: type) -> int:
+        if id(kind) in _CONTAINERS:
+            return 1
         package = module_of(kind).partition(".")[0]
         theirs = any(f.module == package or ask(f.owns, kind) for f in self._frameworks)
-        return 1 if theirs or id(kind) in _CONTAINERS else _OTHER
+        return _OF_FRAMEWORK if theirs else _OTHER
 
     def leave_out(self, values: Iterable[object]) -> None:
         """Have these be as if they were seen."""
