@@ -76,7 +76,10 @@ def compare_snippets(
                 inventory = framework.capability(DeviceInventory)
                 watching.enter_context(inventory.align_settings(usable_cpus()))
         of_arm = TimeOptions(precision=options.precision, restore=options.restore)
-        sessions = [open_session(e.snippet, of_arm, setup=e.setup, clock=clock) for e in entries]
+        sessions = [
+            open_session(e.snippet, of_arm, setup=e.setup, clock=clock, arms=len(entries))
+            for e in entries
+        ]
         own = [OwnNames(entry) for entry in entries]
         frameworks, _ = loaded()
         begun = clock.wall()

@@ -1,6 +1,6 @@
 """Has the first call of each arm start from the state that the first arm's found: like for like."""
 
-from ipyjaxbench.frameworks import Checkpoint, Compilation, Held, Scope
+from ipyjaxbench.frameworks import Checkpoint, Compilation, CopyBudget, Held, Scope
 from ipyjaxbench.timing import Session
 from ipyjaxbench.usercode import ask
 
@@ -25,7 +25,7 @@ class StartState:
             frameworks,
             snippet.names,
             snippet.codes,
-            gives_away=gives_away,
+            budget=CopyBudget(gives_away=gives_away, arms=session.arms),
         )
         self._left: list[Held] = []
 

@@ -14,8 +14,9 @@ from ipyjaxbench.usercode import ask, attribute, attributes, is_of, items_of, sl
 
 #: Values looked at before giving up on a value that is too large to be walked.
 _MAX_NODES = 500_000
-#: Values looked at in a row that hold no array, before giving up on one that is plain data.
-_MAX_PLAIN = 100_000
+#: Values looked at in a row that hold no array, before giving up on one that is plain data. Others
+#: than containers of Python's own count for several: a look at them takes so many times as long.
+_MAX_PLAIN, _OTHER = 40_000, 5
 _MAX_LEVELS = 40  # of a path that a person would type
 _MANY = 1000  # items: as many numbers at the front, and nobody expects an array among the rest
 _ATOMS = frozenset(
@@ -26,6 +27,7 @@ _DATA = (bool, int, float, complex, str, bytes, type)
 _CONTAINERS = (list, tuple, deque, dict)
 #: By identity, as all classes here: a metaclass may define equality.
 _SEQUENCES, _PLAIN = frozenset(map(id, (list, tuple))), frozenset(map(id, (list, tuple, dict)))
+_OWN = frozenset(map(id, (*_CONTAINERS, set, frozenset)))
 _NOT_ENTERED = (type, ModuleType, FunctionType, BuiltinFunctionType)
 _NO_STEPS = repeat("")
 
@@ -42,14 +44,15 @@ class Budget:
         """Start again, since an array was found."""
         self._left = _MAX_PLAIN
 
-    def take(self, levels: list[Any]) -> bool:
-        """Whether one more object may be looked at.
+    def take(self, levels: list[Any], kind: type) -> bool:
+        """Whether one more object, of this class, may be looked at.
 
         Args:
             levels: open containers, the innermost last. Where one is too large the walk goes on
                 once with what stands beside it, the outermost first.
+            kind: its class.
         """
-        self._left -= 1
+        self._left -= 1 if id(kind) in _OWN else _OTHER
         if self._left < 0 and not self._is_turned:
             self._is_turned, self.is_spent, self._left = True, True, _MAX_PLAIN // 2
             levels.reverse()
@@ -138,8 +141,10 @@ def _walk(
             if owner is not None:
                 budget.renew()
                 yield path + step, owner, node
+            elif id(kind) in _OWN and _holds_atoms(node) and budget.take(levels, kind):
+                continue  # most of what is large is of these
             elif not is_named or (len(levels) <= _MAX_LEVELS and not issubclass(kind, _DATA)):
-                if budget.take(levels):
+                if budget.take(levels, kind):
                     levels.append((path + step, open_node(node, frameworks)))
                 break
         else:
@@ -227,6 +232,12 @@ def _but_plain(items: Iterator[object]) -> list[object]:
     """Return the items; none of very many, where those at the front are numbers and strings."""
     front = list(islice(items, _MANY + 1))
     return [] if _are_plain(front) else [*front, *items]
+
+
+def _holds_atoms(node: Any) -> bool:
+    """Whether a container of Python's own has few items, all numbers, strings and the like."""
+    items = node.values() if type(node) is dict else node
+    return len(node) <= _MANY and _ATOMS.issuperset(map(id, map(type, items)))
 
 
 def _are_plain(front: Sequence[object]) -> bool:

@@ -112,7 +112,8 @@ class Changes:
     def _fingerprint(self, name: str, value: object) -> tuple[object, ...]:
         if name in self._descriptors:
             return (*amounts(cast(int, value)), *written(cast(int, value)))
-        arrays = find_arrays(value, self._frameworks)
+        counted = any(f.capability(MutableState).counts_changes for f in self._frameworks)
+        arrays = find_arrays(value, self._frameworks) if counted else ()
         answers = (f.capability(MutableState).mutation_count(array) for f, array in arrays)
         counts = [count for count in answers if count is not None]
         try:

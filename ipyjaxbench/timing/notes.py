@@ -83,17 +83,18 @@ def changed_meanwhile(names: Mapping[str, str]) -> Note:
 def jobs_ended(cancelled: int, finished: int, running: int) -> Note:
     """Calls left jobs to threads, processes or an event loop."""
     parts = (cancelled, "cancelled"), (finished, "finished"), (running, "still running")
-    told = ", ".join(f"{count} {what}" for count, what in parts if count)
+    told = ", ".join(f"{count:,} {what}" for count, what in parts if count)
     total = units.count(cancelled + finished + running, "job")
     return Note("jobs-ended", f"Later calls started {total}: {told}.")
 
 
-def not_all_kept(names: Sequence[str]) -> Note:
-    """Too many objects to keep a copy of each."""
+def not_all_kept(names: Sequence[str], *, restore: bool = True) -> Note:
+    """Too many objects to keep a copy of each, or to look at each."""
+    done, lost = ("copy", "neither undone nor") if restore else ("look at", "not")
     return Note(
         "not-all-kept",
-        f"Too large to copy completely: {_some(names)}. Changes that later calls made deep inside"
-        " are neither undone nor reported.",
+        f"Too large to {done} completely: {_some(names)}. Changes that later calls made deep inside"
+        f" are {lost} reported.",
     )
 
 

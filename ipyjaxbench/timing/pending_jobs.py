@@ -1,7 +1,6 @@
 """Jobs that calls give to others, as `pool.submit(f)` does: a few calls are made, and those end."""
 
 import dataclasses
-import itertools
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -17,7 +16,6 @@ from ipyjaxbench.usercode import attribute, is_of, items_of
 
 _CALLS = 5  # each leaves a job, and the figure is only that of leaving it
 _WAIT_SECONDS = 1.0  # for all that have begun and cannot be cancelled
-_MOST_IN_ONE = 10_000  # jobs in one value
 _KINDS = ("future", "task", "pending result")
 
 
@@ -99,9 +97,10 @@ class PendingJobs:
 
 def _jobs_in(value: object) -> list[Any]:
     """Return a value that is a job, or the jobs in a list, a tuple or a dictionary."""
-    several = is_of(value, list, tuple, dict)
-    found = itertools.islice(items_of(value, 0), _MOST_IN_ONE) if several else [value]
-    return [each for each in found if _is_job(each)]
+    found = [*items_of(value, 0)] if is_of(value, list, tuple, dict) else [value]
+    of_each_class = {id(type(each)): each for each in found}  # one tells of all: there may be many
+    classes = {kind for kind, each in of_each_class.items() if _is_job(each)}
+    return [each for each in found if id(type(each)) in classes] if classes else []
 
 
 def _is_job(value: object) -> bool:

@@ -1,6 +1,7 @@
 """One snippet that is timed: its first call, how the others are made, and what is put back."""
 
 import dataclasses
+import math
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from ipyjaxbench.frameworks import (
     CacheUse,
     Checkpoint,
     Compilation,
+    CopyBudget,
     Framework,
     OtherWriters,
     Placement,
@@ -65,6 +67,7 @@ class Session:
     calls: Calls  # makes the calls
     watching: ExitStack  # open while calls are made; frameworks report in it what they compile
     notes: tuple[Note, ...]  # what to know before the first call
+    arms: int  # how many are compared; 1 of one alone
 
     def limit_calls(self, seconds: float | None) -> None:
         """Give up calls that await and take longer than so many seconds; None waits for ever."""
@@ -123,8 +126,9 @@ def open_session(
     setup: Snippet | None = None,
     clock: Clock | None = None,
     muted: Muted | None = None,
+    arms: int = 1,
 ) -> Session:
-    """Wait for earlier work, and prepare to make calls."""
+    """Wait for earlier work, and prepare to make calls, of one of several arms or of one alone."""
     clock = clock or CLOCKS[options.clock]()
     frameworks, broken = loaded()
     shown = [validity_notes.not_usable(name, why) for name, why in broken.items()]
@@ -136,7 +140,10 @@ def open_session(
         shown.append(notes.earlier_failed(describe_error(failure)))
     calls = Calls(snippet, setup, clock, drain, lambda: loaded()[0])
     muted = muted or Muted()
-    session = Session(snippet, options, setup, muted, frameworks, calls, ExitStack(), tuple(shown))
+    session = Session(
+        snippet, options, setup, muted, frameworks, calls, ExitStack(), tuple(shown),
+        arms,
+    )  # fmt: skip
     session.limit_calls(None)  # the first call: nothing tells how long it takes
     return session
 
@@ -258,8 +265,11 @@ def plan_calls(session: Session, first: FirstRun) -> LaterCalls:
             frameworks,
             snippet.names,
             snippet.codes,
-            copies=options.restore,
-            gives_away=donated.is_possible,
+            budget=CopyBudget(
+                math.inf if options.restore else 0,
+                gives_away=donated.is_possible,
+                arms=session.arms,
+            ),
             writers=first.writers,
         ),
         notes=tuple(shown),

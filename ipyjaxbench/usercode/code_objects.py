@@ -129,9 +129,17 @@ def names_in(code: CodeType) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=4096)
 def texts_in(code: CodeType) -> tuple[str, ...]:
-    """Return the texts that are written in a function and in those within it."""
+    """Return the texts that are written in a function and in those within it, in tuples too."""
     codes = (code, *inner_codes(code))
-    return tuple(dict.fromkeys(t for each in codes for t in each.co_consts if type(t) is str))
+    return tuple(dict.fromkeys(text for each in codes for text in _texts(each.co_consts)))
+
+
+def _texts(constants: Iterable[object]) -> Iterator[str]:
+    for each in constants:
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, tuple | frozenset):
+            yield from _texts(each)
 
 
 @functools.lru_cache(maxsize=4096)

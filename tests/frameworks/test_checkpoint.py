@@ -113,7 +113,8 @@ def test_loops_end() -> None:
 
 
 def test_what_is_too_large_is_named_and_leaves_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ipyjaxbench.frameworks.state.checkpoint._MOST", 2000)
+    monkeypatch.setattr("ipyjaxbench.frameworks.state.copy_budget.MOST", 2000)
+    monkeypatch.setattr("ipyjaxbench.frameworks.state.copy_budget._FEWEST_OBJECTS", 2000)
     rows = [[i] for i in range(4000)]
     held = {"rows": rows, "model": [[np.zeros(2)]]}
     checkpoint = Checkpoint(held, loaded()[0], None)

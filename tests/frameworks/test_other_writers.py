@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 import torch
 
-from ipyjaxbench.frameworks import Checkpoint, OtherWriters, loaded
+from ipyjaxbench.frameworks import Checkpoint, CopyBudget, OtherWriters, loaded
 from tests import user_module as um
 
 WORKER = "thread 'worker'"
@@ -129,7 +129,7 @@ def test_without_the_thread_it_is_put_back_or_known_to_have_changed(kind: str) -
 def test_where_nothing_is_to_be_put_back_it_has_changed_as_all_else_has() -> None:
     theirs = [0]
     with holding(theirs):
-        checkpoint = Checkpoint({"x": theirs}, loaded()[0], {}, copies=False)
+        checkpoint = Checkpoint({"x": theirs}, loaded()[0], {}, budget=CopyBudget(0))
         theirs.append(1)
         checkpoint.restore()
     assert (checkpoint.failed, checkpoint.meanwhile) == (["x"], {})

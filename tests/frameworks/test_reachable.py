@@ -6,7 +6,7 @@ import io
 import random
 import types
 from array import array as numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType, SimpleNamespace
 from typing import Any, ClassVar
 
@@ -195,6 +195,20 @@ def test_what_a_framework_compiles_leads_to_what_was_compiled() -> None:
     assert found == {"Setting", "CellName", "Items", "AttributeNames"}
 
 
+@pytest.mark.parametrize(("make", "kept"), [
+    (lambda i: [i], 50), (lambda i: {i: i}, 50), (lambda i: FakeArray(FAKE.device, i), 25),
+    (lambda i: SimpleNamespace(i=i), 11),  # and their class
+], ids=["lists", "dictionaries", "arrays", "objects"])  # fmt: skip
+def test_what_takes_longer_to_look_at_counts_for_more(
+    make: Callable[[int], object], kept: int
+) -> None:
+    rows, budget = [make(i) for i in range(300)], CopyBudget()
+    budget.most_objects = 100
+    saved = Checkpoint({"rows": rows}, FRAMEWORKS, None, budget=budget)
+    reached = [each for each in saved.held if each.key != id(rows)]
+    assert (len({each.key for each in reached}), saved.cut[0]) == (kept, "rows")
+
+
 def test_one_that_holds_very_many_leaves_as_much_to_the_others() -> None:
     rows = [[i] for i in range(50)]
     reachable = Reachable({"rows": rows, "model": [[1]]}, FRAMEWORKS, CopyBudget(), most=20)
@@ -209,7 +223,7 @@ def test_one_that_holds_very_many_leaves_as_much_to_the_others() -> None:
 def test_arrays_that_were_given_away_are_put_back_as_copies() -> None:
     one, other = (FakeArray(FAKE.device, 0) for _ in range(2))
     state = {"p": one, "q": (one, other)}
-    saved = Checkpoint({"state": state}, FRAMEWORKS, None, gives_away=True)
+    saved = Checkpoint({"state": state}, FRAMEWORKS, None, budget=CopyBudget(gives_away=True))
     assert saved.nbytes == 8
     one.deleted = True
     saved.restore()
@@ -240,7 +254,7 @@ def test_what_changed_is_named_and_what_cannot_be_put_back_too() -> None:
 
 def test_without_copies_changes_are_seen_and_nothing_is_put_back() -> None:
     items, made = [1], bytearray(b"a")
-    saved = Checkpoint({"items": items, "made": made}, FRAMEWORKS, None, copies=False)
+    saved = Checkpoint({"items": items, "made": made}, FRAMEWORKS, None, budget=CopyBudget(0))
     assert (saved.restores, saved.nbytes) == (False, 0)
     items.append(2)
     made.append(2)
@@ -262,12 +276,8 @@ def test_what_the_user_holds_is_kept_where_it_is_small(monkeypatch: pytest.Monke
     assert (small[0], large[0], items, saved.restored) == (0, 1, [1], ["small", "items"])
 
 
-def test_without_copies_fewer_objects_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkpoint, "_MOST", 100)
+def test_before_the_first_call_fewer_objects_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoint, "_MOST_FOUND", 10)
     roots = {"rows": [[i] for i in range(40)]}
-    made = (Checkpoint(roots, FRAMEWORKS, None), Checkpoint(roots, FRAMEWORKS, None, copies=False),
-            Checkpoint.from_values(roots, FRAMEWORKS, None))  # fmt: skip
-    assert [(each.cut, each.known) for each in made] == [
-        ([], {"rows"}), (["rows"], set()), (["rows"], set()),
-    ]  # fmt: skip
+    made = (Checkpoint(roots, FRAMEWORKS, None), Checkpoint.from_values(roots, FRAMEWORKS, None))
+    assert [(each.cut, each.known) for each in made] == [([], {"rows"}), (["rows"], set())]

@@ -140,18 +140,19 @@ class TestBudget:
 
     @pytest.fixture(autouse=True)
     def small(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(walker, "_MAX_PLAIN", 10)
+        monkeypatch.setattr(walker, "_MAX_PLAIN", 50)
 
-    def test_a_walk_ends_after_so_many_and_goes_on_beside_once(self) -> None:
+    @pytest.mark.parametrize(("kind", "most"), [(list, 50), (dict, 50), (SimpleNamespace, 10)])
+    def test_a_walk_ends_after_so_many_and_goes_on_beside_once(self, kind: type, most: int) -> None:
         budget, levels = Budget(), ["outer", "inner"]
         for _ in range(3):  # an array starts the count again
             budget.renew()
-            assert [budget.take(levels) for _ in range(10)] == [True] * 10
+            assert [budget.take(levels, kind) for _ in range(most)] == [True] * most
         assert (levels, budget.is_spent) == (["outer", "inner"], False)
-        assert not budget.take(levels)
+        assert not budget.take(levels, kind)
         assert (levels, budget.is_spent) == (["inner", "outer"], True)
-        assert [budget.take(levels) for _ in range(5)] == [True] * 5
-        assert not budget.take(levels)
+        assert [budget.take(levels, kind) for _ in range(most // 2)] == [True] * (most // 2)
+        assert not budget.take(levels, kind)
         assert levels == []
 
     def test_arrays_among_plain_objects_and_beside_too_many_are_found(self) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from ipyjaxbench.frameworks.state import copy_budget
 from tests.left import Cell, check_left
 from tests.shell import Shell
 
@@ -90,3 +91,22 @@ CELLS = {
 @pytest.mark.parametrize("name", CELLS)
 def test_it_is_as_after_one_run_or_told(shell: Shell, name: str) -> None:
     check_left(shell, CELLS[name])
+
+
+@pytest.mark.parametrize(
+    ("line", "done"),
+    [("%fwtime -o -n3 -r2 len(rows)", "copy"),
+     ("%fwtime -o -n3 -r2 --no-restore len(rows)", "look at"),
+     ("%fwtime -o -n3 -r2 len(few)", ""),
+     ("%fwtime -o -n3 -r2 --no-restore len(few)", "")],
+)  # fmt: skip
+def test_what_has_too_many_objects_to_look_at_each_is_told(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, line: str, done: str
+) -> None:
+    monkeypatch.setattr(copy_budget, "MOST", 100)
+    monkeypatch.setattr(copy_budget, "_FEWEST_OBJECTS", 0)
+    shell.run("rows, few = ([[i] for i in range(n)] for n in (90, 9))")
+    told = [note.text for note in shell.run(line).notes if note.code == "not-all-kept"]
+    assert [text.partition(".")[0] for text in told] == [
+        f"Too large to {each} completely: rows" for each in [done] if each
+    ]

@@ -88,6 +88,16 @@ def test_tasks_are_cancelled_before_they_begin() -> None:
     assert len(begun) == 1
 
 
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [("f = [Future() for _ in range(10_100)]", "40,400 jobs: 40,400 cancelled"),
+     ("f = [*range(10_100), Future()]", "4 jobs: 4 cancelled"),
+     ("{**dict.fromkeys(range(10_100)), -1: Future()}", "4 jobs: 4 cancelled")],
+)  # fmt: skip
+def test_all_that_are_in_one_value_are_ended(code: str, told: str) -> None:
+    assert ended(code, Future=Future)[1] == [f"Later calls started {told}."]
+
+
 def test_who_says_how_many_calls_gets_as_many(pool: Pool) -> None:
     found = ipyjaxbench.measure_code("submit()", {"submit": pool.submit}, number=3, repeat=4)
     assert (found.loops, found.repeat) == (3, 4)

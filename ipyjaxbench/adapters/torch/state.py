@@ -49,8 +49,6 @@ from ipyjaxbench.usercode import (
 #: Of their classes' modules: what they hold goes with processes and threads.
 _NOT_ENTERED = ("torch._C", "torch._dynamo", "torch.distributed", "torch.cuda")
 
-_MOST_NOTED = 1_000  # nodes of which it is looked at what is noted of them
-
 #: By these the compiler marks tensors, in each operation on a nested one: nobody reads them.
 _MARKS = frozenset((
     "_dynamo_dynamic_indices", "_dynamo_dynamic_range", "_dynamo_hint_overrides", "_specialize_on",
@@ -204,16 +202,15 @@ def _hook_states(value: Any, budget: CopyBudget) -> Iterator[State]:
 def _graph_states(value: Any, node: Any, budget: CopyBudget) -> Iterator[State]:
     """Yield what leads to the tensors whose gradients a backward pass from a node on adds to.
 
-    What is noted of the nearest nodes is among them.
+    What is noted of the nodes is among them.
     """
     ahead, found = deque([node]), list[Any]()
     while ahead and budget.may_look():
         node = ahead.popleft()
-        if node is None or not budget.is_new(node, ("autograd", id(node))):
+        if not budget.is_new(node, ("autograd", id(node))):
             continue
-        ahead += (each for each, _ in node.next_functions)
-        if len(found) < _MOST_NOTED:
-            found.append(node.metadata)
+        ahead += (each for each, _ in node.next_functions if each is not None)
+        found.append(node.metadata)
         if name_of(type(node)) == "AccumulateGrad":
             found.append(node.variable)
     yield Holder(value, found)

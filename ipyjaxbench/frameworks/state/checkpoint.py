@@ -1,6 +1,5 @@
 """A copy of what calls can change in place, and how it is put back."""
 
-import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from types import CodeType
@@ -17,8 +16,7 @@ from ipyjaxbench.frameworks.state.reachable import Reachable
 from ipyjaxbench.frameworks.state.undo import DonatedArray, GeneratorState, Held, State
 from ipyjaxbench.frameworks.walker import find_arrays
 
-_MOST = 200_000  # objects that are looked at after it
-_MOST_FOUND = 20_000  # objects that are looked at before the first call
+_MOST_FOUND = 25_000  # objects that are looked at before the first call
 _MOST_FOUND_BYTES = 256 * 2**20
 
 
@@ -30,8 +28,7 @@ class Checkpoint:
         frameworks: to find and copy arrays.
         names: the user's namespace, whose names others put back.
         codes: what names the roots, as compiled code: what it uses of modules is looked at.
-        gives_away: the code gives arrays away, of which copies are put in their places.
-        copies: whether numbers are copied; else it is only seen that they changed.
+        budget: for copies, if there are to be any; else it is only seen what changed.
         without: a framework whose arrays do not change, and are not kept.
         writers: what they reach is not put back; by default those that run now.
     """
@@ -43,15 +40,14 @@ class Checkpoint:
         names: Mapping[str, object] | None,
         codes: Sequence[CodeType] = (),
         *,
-        copies: bool = True,
-        gives_away: bool = False,
+        budget: CopyBudget | None = None,
         without: Framework | None = None,
         writers: OtherWriters | None = None,
     ) -> None:
-        most = _MOST if copies else _MOST_FOUND
-        budget = CopyBudget(math.inf if copies else 0, gives_away=gives_away)
+        budget = budget or CopyBudget()
+        most = budget.most_objects
         self._frameworks, self._roots = frameworks, roots
-        self.restores = copies  # whether changes are put back
+        self.restores = budget.copies  # whether changes are put back
         self._fill(
             Reachable(
                 roots, frameworks, budget, own=names, names=together(codes), most=most,
@@ -97,7 +93,6 @@ class Checkpoint:
         self.failed: list[str] = []  # names of what changed and could not be put back
         #: Names of what changed that others can change too, with those others: it stays.
         self.meanwhile: dict[str, str] = {}
-        self.looks = reachable.looks  # how many objects were looked at
         self._put_back: list[State] = []
         #: Bytes of all copies.
         self.nbytes = sum(each.state.nbytes for each in self.held if each.state.can_restore)

@@ -3,8 +3,11 @@
 import math
 from collections.abc import Callable
 
+from ipyjaxbench.frameworks.state.looks import MOST
+
 _UNCHECKED_BYTES = 64 * 2**20  # bytes of copies that need no look at the free memory
 _FREE_SHARE = 0.25  # of the free memory, for all copies
+_FEWEST_OBJECTS = 50_000  # that are looked at for each of many arms
 _MOST_LOOKS = 20_000  # at objects of frameworks' own
 _MOST_READ = 16 * 2**30  # bytes of which there is no copy: reading them takes seconds
 _MOST_READ_OF_DATA = 2**30  # the same of data
@@ -17,6 +20,7 @@ class CopyBudget:
     Args:
         most: bytes that may be taken, however many are free.
         gives_away: the code gives arrays away that nothing else changes.
+        arms: how many are compared: they share the time that looking at objects may take.
         whole: the budget that this one is a part of, for data: they are large, and seldom changed.
     """
 
@@ -25,10 +29,12 @@ class CopyBudget:
         most: float = math.inf,
         *,
         gives_away: bool = False,
+        arms: int = 1,
         whole: "CopyBudget | None" = None,
     ) -> None:
         self._most, self._whole = most, whole
         self.gives_away = gives_away
+        self.most_objects = max(MOST // arms, _FEWEST_OBJECTS)
         self.most_items = math.inf if whole is None else _MOST_ITEMS_OF_DATA
         self._taken: dict[str, int] = {}
         self._limits: dict[str, float] = {}

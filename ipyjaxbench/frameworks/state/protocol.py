@@ -64,6 +64,11 @@ class MutableState(Capability):
         """
         return ()
 
+    @property
+    def counts_changes(self) -> bool:
+        """Whether any array has such a count: else none needs to be found for it."""
+        return type(self).mutation_count is not MutableState.mutation_count
+
     def mutation_count(self, array: Any) -> int | None:  # noqa: ARG002
         """Return a count that rises when the array is changed in place; None if there is none."""
         return None

@@ -10,7 +10,7 @@ from typing import Any
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks.compilation import Compilation, find_compiler
 from ipyjaxbench.frameworks.framework import Framework
-from ipyjaxbench.frameworks.state.builtin_objects import states_of_python
+from ipyjaxbench.frameworks.state.builtin_objects import container_states, states_of_python
 from ipyjaxbench.frameworks.state.copy_budget import CopyBudget
 from ipyjaxbench.frameworks.state.definitions import (
     class_states,
@@ -26,6 +26,7 @@ from ipyjaxbench.frameworks.state.interpreter_settings import (
     interpreter_states,
 )
 from ipyjaxbench.frameworks.state.library_settings import library_settings, sees_settings
+from ipyjaxbench.frameworks.state.looks import MOST, Looks
 from ipyjaxbench.frameworks.state.module_use import CodeNames, Use, code_names
 from ipyjaxbench.frameworks.state.names import attribute_states
 from ipyjaxbench.frameworks.state.plain_values import ATOMS, LeftOut, are_plain
@@ -54,7 +55,6 @@ from ipyjaxbench.usercode import (
 _NOT_ENTERED = {"IPython", "ipykernel", "ipyjaxbench", "traitlets", "zmq", "builtins"}
 _NO_NAMES = CodeNames()
 _LOCK = type(threading.Lock())  # one that is not named may be another thread's for a moment
-_MOST = 200_000  # objects that are looked at
 
 
 class Reachable:
@@ -67,7 +67,7 @@ class Reachable:
         own: globals that others put back.
         names: in the code that names the roots, by which it uses modules among them.
         of_user: leave out what objects of libraries hold, but for arrays.
-        most: objects that are looked at.
+        most: objects that are looked at, as `Looks` counts them.
         without: a framework whose arrays are left out.
     """
 
@@ -80,7 +80,7 @@ class Reachable:
         own: Mapping[str, object] | None = None,
         names: CodeNames = _NO_NAMES,
         of_user: bool = False,
-        most: int = _MOST,
+        most: int = MOST,
         without: Framework | None = None,
     ) -> None:
         #: names that stand for an object of which nothing shows what it holds.
@@ -89,12 +89,11 @@ class Reachable:
         self.cut: dict[str, int] = {}
         self._frameworks, self._own = frameworks, own
         self._budget = self._whole = budget  # of what is looked at now; of all
-        self._of_user, self._most = of_user, most
+        self._of_user, self._looks = of_user, Looks(most, frameworks)
         self._left_out = None if without is None else LeftOut(without)
         self.names = {*roots}  # of the roots
         self._variables = {n: variable_of(n, each, own) for n, each in roots.items()}
         self._roots = {*map(id, roots.values())}
-        self._seen: dict[int, object] = {}
         self._ahead: deque[tuple[str, Any, CopyBudget]] = deque()
         self._packages: dict[str, None] = {}  # whose settings the code may change
         self._met: dict[str, None] = {}  # frameworks of which values were found, as modules
@@ -104,11 +103,6 @@ class Reachable:
         for name, value in roots.items():
             self._look_at_named(name, value, names)
         self._look_up(own or {}, names)
-
-    @property
-    def looks(self) -> int:
-        """How many objects were looked at so far."""
-        return len(self._seen)
 
     def states(self) -> Iterator[Held]:
         """Yield what each object holds, the nearest first, and settings at the end."""
@@ -126,6 +120,7 @@ class Reachable:
         yield from self.objects()
         for path, state in self._files.states() if not self._of_user else ():
             yield Held(path, state, id(state))
+        self.cut |= {name: self.cut.get(name, 0) for name in self._files.cut()}
 
     def _settings(self, package: str) -> Iterator[tuple[str, State]]:
         own = [f.capability(MutableState) for f in self._frameworks if f.module == package]
@@ -159,21 +154,23 @@ class Reachable:
         self._budget = self._whole
 
     def _look(self, name: str, values: Iterable[object]) -> None:
-        most = (self._most + len(self._seen) + 1) // 2  # one with many leaves as much to others
+        most = self._looks.half()
         several = values if type(values) is list else [*values]
         if len(several) > self._budget.most_items:  # they are plain ones, or that is told
             self.cut |= {} if are_plain(several) else {name: self.cut.get(name, 0)}
             return
         for value in several:
             kind = type(value)
-            if id(kind) in ATOMS or id(value) in self._seen:
+            if type(value) is str:
+                self._files.add_part(name, value)
+            if id(kind) in ATOMS or self._looks.has(value):
                 continue
-            if len(self._seen) >= most:
+            if self._left_out is not None and self._left_out.has(kind):
+                continue
+            if not self._looks.take(value, most):
                 self.cut.setdefault(name, 0)
                 return
-            if self._left_out is None or not self._left_out.has(kind):
-                self._seen[id(value)] = value
-                self._ahead.append((name, value, self._budget))
+            self._ahead.append((name, value, self._budget))
 
     def _look_at_named(self, name: str, value: Any, names: CodeNames) -> None:
         """Look at what a name in some code stands for."""
@@ -204,8 +201,8 @@ class Reachable:
 
     def _states(self, name: str, value: Any) -> Iterator[State]:
         kind = type(value)
-        if (settings := interpreter_states(value)) is not None:
-            yield from settings
+        if (whole := container_states(value) or interpreter_states(value)) is not None:
+            yield from whole
             return
         if (found := states_of_python(value, self._budget)) is not None:
             yield from found
@@ -279,6 +276,8 @@ class Reachable:
         if not (is_users := is_users_class(kind)) and self._of_user:
             return
         package = module_of(kind).partition(".")[0]
+        if package == "pathlib":
+            self._files.add_part(name, str(value))
         if is_users or issubclass(kind, BaseException):
             self._look(name_of_class(kind, name, self._own), (kind,))
             yield from states_of_base(value)
@@ -291,8 +290,7 @@ class Reachable:
             yield from standard
             return
         else:  # by counters a library numbers what it makes: nobody reads them
-            held = attributes(value).values()
-            self._seen |= {id(each): each for each in held if is_own_part(each)}
+            self._looks.leave_out(filter(is_own_part, attributes(value).values()))
         yield from attribute_states(value)
 
     def _has_no_states(self, name: str, value: object) -> None:

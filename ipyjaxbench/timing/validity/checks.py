@@ -109,8 +109,8 @@ def check_state(
         yield notes.put_back(restored, checkpoint.nbytes)
     if checkpoint.meanwhile and calls_made > 1:
         yield notes.changed_meanwhile(checkpoint.meanwhile)
-    if checkpoint.cut and checkpoint.restores and calls_made > 1:
-        yield notes.not_all_kept(checkpoint.cut)
+    if checkpoint.cut and calls_made > 1:
+        yield notes.not_all_kept(checkpoint.cut, restore=checkpoint.restores)
     used_up = carryover.exhausted_iterators() if calls_made > 1 else {}
     yield from used_up.values()
     names = [n for n in dict.fromkeys(advanced) if n not in used_up and n not in carryover.remade]

@@ -75,6 +75,11 @@ CELLS = {
     "metadata of a node below": Cell(f"{SETUP}\ndeep.metadata['n'] = 0\ndel deep",
                                      "y.grad_fn.next_functions[0][0].metadata['n'] += 1",
                                      "node.next_functions[0][0].metadata['n']"),
+    "metadata of a node after very many": Cell(
+        f"{SETUP}\nfor _ in range(1500): y = y + 1\ndef below(node):\n"
+        "    while node.next_functions: node = node.next_functions[0][0]\n    return node\n"
+        "below(y.grad_fn).metadata['n'] = 0", "below(y.grad_fn).metadata['n'] += 1",
+        "below(y.grad_fn).metadata['n']"),
     "of those that come and go": Cell(SETUP, "node.register_hook(add(1)).remove()", BACK),
 }  # fmt: skip
 
