@@ -172,6 +172,7 @@ def shell(_one_shell: "InteractiveShell") -> "Iterator[Shell]":
     session = shell.session
     yield shell
     forget(session)
+    getattr(_one_shell.compile, "_filename_map", {}).clear()  # cells of tests have one number
     for name in set(names) - _names_of_compiler(names):
         del names[name]
     names.update(before)

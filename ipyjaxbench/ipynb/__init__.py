@@ -7,6 +7,7 @@ and imports little, so that such a process starts at once.
 
 from ipyjaxbench.ipynb.decode import (
     DamagedCell,
+    Limits,
     NotebookCell,
     NotebookFile,
     TooLargeError,
@@ -16,5 +17,5 @@ from ipyjaxbench.ipynb.decode import (
 )
 from ipyjaxbench.ipynb.process import decode_apart
 
-__all__ = ["DamagedCell", "NotebookCell", "NotebookFile", "TooLargeError", "decode_apart",
+__all__ = ["DamagedCell", "Limits", "NotebookCell", "NotebookFile", "TooLargeError", "decode_apart",
            "decode_notebook", "decode_record", "read_file"]  # fmt: skip

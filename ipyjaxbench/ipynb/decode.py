@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ipyjaxbench.errors import RecordError
 
@@ -27,8 +27,22 @@ class TooLargeError(RecordError):
     """A notebook is too large to read."""
 
 
-@dataclass(frozen=True, slots=True)
-class NotebookCell:
+class Limits(NamedTuple):
+    """How much of a notebook is read; None for all.
+
+    Attributes:
+        cells: a notebook of more is refused.
+        records: those of cells after so many are left out.
+    """
+
+    cells: int | None = None
+    records: int | None = None
+
+
+_ALL = Limits()
+
+
+class NotebookCell(NamedTuple):
     """What of a cell is needed.
 
     Attributes:
@@ -36,7 +50,8 @@ class NotebookCell:
         cell_id: its id; empty if it has none.
         cell_type: "code" or another.
         source: its code; of long code the first megabyte.
-        records: what its outputs hold under the MIME type that was asked for, as JSON.
+        records: what its outputs hold under the MIME type that was asked for, as JSON; empty where
+            that is too large.
     """
 
     number: int
@@ -46,8 +61,7 @@ class NotebookCell:
     records: tuple[bytes, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DamagedCell:
+class DamagedCell(NamedTuple):
     """A cell that cannot be read, and why."""
 
     number: int
@@ -88,16 +102,14 @@ def read_file(name: str) -> bytes:
         raise RecordError(f"{name} cannot be read: {reason}") from None
 
 
-def decode_notebook(
-    name: str, data: bytes, mime: str, max_cells: int | None = None
-) -> NotebookFile:
+def decode_notebook(name: str, data: bytes, mime: str, limits: Limits = _ALL) -> NotebookFile:
     """Return what of a notebook is needed; nothing in it is trusted.
 
     Args:
         name: of the notebook, for messages.
         data: its file.
         mime: the MIME type of the records in its outputs.
-        max_cells: a notebook of more cells is refused.
+        limits: how much of it is read.
 
     Raises:
         RecordError: it is not a notebook of Jupyter's format 4.
@@ -114,9 +126,11 @@ def decode_notebook(
         raise RecordError(f"{name}: notebook format {other!r} is not supported, only {_FORMAT}")
     if content.cells is msgspec.UNSET:
         raise RecordError(f"{name} {_NO_CELLS}")
-    if max_cells is not None and (count := len(content.cells)) > max_cells:
-        raise TooLargeError(f"{name} has {count:,} cells: more than {max_cells:,}, so none is read")
-    return NotebookFile(tuple(_cells(content.cells, mime)), _python_version(content.metadata))
+    count, most = len(content.cells), limits.cells
+    if most is not None and count > most:
+        raise TooLargeError(f"{name} has {count:,} cells: more than {most:,}, so none is read")
+    cells = _cells(content.cells, mime, limits.records)
+    return NotebookFile(tuple(cells), _python_version(content.metadata))
 
 
 def decode_record(raw: bytes) -> object:
@@ -127,9 +141,8 @@ def decode_record(raw: bytes) -> object:
     """
     import msgspec
 
-    size = len(raw)
-    if size > _MAX_RECORD_BYTES:
-        raise RecordError(f"the record is too large: {size:,} bytes (limit {_MAX_RECORD_BYTES:,})")
+    if not raw:
+        raise RecordError(f"the record is too large: more than {_MAX_RECORD_BYTES:,} bytes")
     try:
         return msgspec.json.decode(raw)
     except (ValueError, RecursionError) as error:
@@ -149,10 +162,11 @@ def _reason(data: bytes, error: Exception) -> str:
     return _NO_CELLS
 
 
-def _cells(cells: list[Any], mime: str) -> Iterator[NotebookCell | DamagedCell]:
+def _cells(cells: list[Any], mime: str, most: int | None) -> Iterator[NotebookCell | DamagedCell]:
     import msgspec
 
     _, of_cell, of_source = _decoders(mime)
+    count = 0
     for number, raw in enumerate(cells, 1):
         try:
             cell = of_cell.decode(raw)
@@ -160,9 +174,15 @@ def _cells(cells: list[Any], mime: str) -> Iterator[NotebookCell | DamagedCell]:
         except (ValueError, RecursionError) as error:
             yield DamagedCell(number, f"the cell is damaged: {error}")
             continue
-        bundles = [output.data for output in cell.outputs if output.data is not None]
-        records = tuple(bytes(b.record) for b in bundles if b.record is not msgspec.UNSET)
+        is_read = most is None or count < most
+        bundles = [out.data for out in cell.outputs if is_read and out.data is not None]
+        records = tuple(_record(b.record) for b in bundles if b.record is not msgspec.UNSET)
+        count += len(records)
         yield NotebookCell(number, cell.id, cell.cell_type, source, records)
+
+
+def _record(raw: Any) -> bytes:
+    return bytes(raw) if memoryview(raw).nbytes <= _MAX_RECORD_BYTES else b""
 
 
 def _read_source(raw: Any, decoder: Any) -> str:

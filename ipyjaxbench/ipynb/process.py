@@ -14,31 +14,31 @@ from dataclasses import replace
 from typing import IO, Any
 
 from ipyjaxbench.errors import RecordError
-from ipyjaxbench.ipynb.decode import NotebookFile, TooLargeError, decode_notebook
+from ipyjaxbench.ipynb.decode import Limits, NotebookFile, TooLargeError, decode_notebook
 
 _LARGE = 1 << 20  # bytes; fewer are decoded in a few milliseconds
 _SECONDS = 2.0
 _AT_ONCE = 200  # cells that are handed over: what unpacks them lets nobody run either
 
 
-def decode_apart(name: str, file: IO[bytes], mime: str, max_cells: int) -> NotebookFile:
+def decode_apart(name: str, file: IO[bytes], mime: str, limits: Limits) -> NotebookFile:
     """Return what of a notebook is needed, as `decode_notebook` does.
 
     Args:
         name: of the notebook, for messages.
         file: the notebook, at its begin.
         mime: the MIME type of the records in its outputs.
-        max_cells: a notebook of more cells is refused.
+        limits: how much of it is read.
 
     Raises:
         RecordError: it is not a notebook of Jupyter's format 4, or takes more memory than there is.
         TooLargeError: it has too many cells, or takes too long.
     """
     if os.fstat(file.fileno()).st_size < _LARGE or not sys.executable:
-        return decode_notebook(name, file.read(), mime, max_cells)
+        return decode_notebook(name, file.read(), mime, limits)
     # Not the working directory's modules: it is the user's (-P).
     code = f"from {__name__} import main; main()"
-    command = [sys.executable, "-P", "-c", code, ascii((name, mime, max_cells))]
+    command = [sys.executable, "-P", "-c", code, ascii((name, mime, *limits))]
     try:
         ended = subprocess.run(
             command, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -63,9 +63,9 @@ def decode_apart(name: str, file: IO[bytes], mime: str, max_cells: int) -> Noteb
 def main() -> None:
     """Decode the notebook in the standard input; write its cells and the rest, or the error."""
     gc.disable()  # it would look at each cell, and this process ends soon
-    name, mime, max_cells = ast.literal_eval(sys.argv[1])
+    name, mime, *most = ast.literal_eval(sys.argv[1])
     try:
-        found = decode_notebook(name, sys.stdin.buffer.read(), mime, max_cells)
+        found = decode_notebook(name, sys.stdin.buffer.read(), mime, Limits(*most))
     except RecordError as error:
         pickle.dump(error, sys.stdout.buffer)
         return

@@ -175,13 +175,12 @@ def read_notebook(path: str | PathLike[str]) -> NotebookRecords:
     return read_records(name, decode_notebook(name, read_file(name), MIME))
 
 
-def read_records(name: str, notebook: NotebookFile, limit: int | None = None) -> NotebookRecords:
+def read_records(name: str, notebook: NotebookFile) -> NotebookRecords:
     """Return the results in a notebook.
 
     Args:
         name: path of the notebook.
         notebook: its cells.
-        limit: results that are read at most; None for all.
     """
     saved: list[Saved] = []
     refused: list[Refused] = []
@@ -190,8 +189,6 @@ def read_records(name: str, notebook: NotebookFile, limit: int | None = None) ->
             refused.append(Refused(cell.number, cell.reason))
             continue
         for record in _read_cell(cell):
-            if limit is not None and len(saved) + len(refused) >= limit:
-                return NotebookRecords(name, tuple(saved), tuple(refused), notebook.python)
             if isinstance(record, Saved):
                 saved.append(record)
             else:

@@ -3,7 +3,7 @@
 import getpass
 from typing import IO, Any
 
-from ipyjaxbench.ipynb import decode_apart
+from ipyjaxbench.ipynb import Limits, decode_apart
 from ipyjaxbench.records import LiveReader, StoreIndex, to_csv, to_json_lines
 from ipyjaxbench.reports import MIME, Distribution
 from ipyjaxbench.server import history, machine, notebook, saved
@@ -12,7 +12,6 @@ from ipyjaxbench.server.live import describe_live
 from ipyjaxbench.server.measured import describe_change, describe_measured
 from ipyjaxbench.server.query import HistoryQuery
 from ipyjaxbench.server.series import AllSeries
-from ipyjaxbench.server.settings import Limits
 from ipyjaxbench.timing import gc_paused
 
 _NO_HISTORY = (
@@ -89,7 +88,7 @@ class Answers:
         Raises:
             RecordError: it is not a notebook.
         """
-        found = decode_apart(path, file, MIME, limits.cells)
+        found = decode_apart(path, file, MIME, limits)
         cells = saved.cells_of(found)
         executions = notebook.find_cells(cells, self._series.newest_first, places)
         runs = notebook.runs_of(executions)
@@ -97,7 +96,7 @@ class Answers:
         described = notebook.describe_cells(cells, executions, runs, pinned)
         message = ""
         if not described:
-            described = saved.describe_saved(path, found, limits.records)
+            described = saved.describe_saved(path, found)
             message = _ELSEWHERE.format(folder=self._index.folder) if described else _NOTHING
         return {
             "path": path,
@@ -137,8 +136,9 @@ class Answers:
             RecordError: one is not a notebook, or they have no measurement in common.
         """
         both = zip(names, files, strict=True)
-        found = [decode_apart(name, file, MIME, limits.cells) for name, file in both]
-        return saved.describe_rerun(saved.compare_saved(names, found, limits.records))
+        limits = limits._replace(records=limits.records and limits.records // 2)
+        found = [decode_apart(name, file, MIME, limits) for name, file in both]
+        return saved.describe_rerun(saved.compare_saved(names, found))
 
     def machine(self) -> dict[str, Any]:
         """Return the machine of the server."""

@@ -23,16 +23,15 @@ def cells_of(notebook: NotebookFile) -> list[Cell]:
             if isinstance(cell, NotebookCell) and cell.cell_type == "code"]  # fmt: skip
 
 
-def describe_saved(path: str, notebook: NotebookFile, limit: int) -> list[dict[str, Any]]:
+def describe_saved(path: str, notebook: NotebookFile) -> list[dict[str, Any]]:
     """Return the measured cells with what is saved in them.
 
     Args:
         path: of the notebook.
         notebook: its cells.
-        limit: results that are read at most.
     """
     described: dict[int, dict[str, Any]] = {}
-    for saved in read_records(path, notebook, limit):
+    for saved in read_records(path, notebook):
         where = Location(notebook=path, cell=saved.cell_id)
         for entry in make_entries(saved.result, saved.name, when=0.0, where=where, revision=""):
             cell = described.setdefault(
@@ -44,20 +43,18 @@ def describe_saved(path: str, notebook: NotebookFile, limit: int) -> list[dict[s
     return [*described.values()]
 
 
-def compare_saved(names: tuple[str, str], notebooks: list[NotebookFile], limit: int) -> Rerun:
+def compare_saved(names: tuple[str, str], notebooks: list[NotebookFile]) -> Rerun:
     """Return two saved notebooks, one held against the other.
 
     Args:
         names: of the two.
         notebooks: their cells.
-        limit: results that are read at most, of both together.
 
     Raises:
         RecordError: they have no measurement in common.
     """
     both: list[NotebookRecords] = [
-        read_records(name, notebook, limit // 2)
-        for name, notebook in zip(names, notebooks, strict=True)
+        read_records(name, notebook) for name, notebook in zip(names, notebooks, strict=True)
     ]
     return compare_notebooks(*both)
 

@@ -1,21 +1,9 @@
 """What can be configured in ``jupyter_server_config.py``."""
 
-from typing import NamedTuple
-
 from traitlets import Int
 from traitlets.config import Configurable
 
-
-class Limits(NamedTuple):
-    """How much is read for one answer.
-
-    Attributes:
-        cells: of one notebook.
-        records: of all notebooks of the answer together.
-    """
-
-    cells: int
-    records: int
+from ipyjaxbench.ipynb import Limits
 
 
 class IpyJaxBenchServer(Configurable):
@@ -29,7 +17,7 @@ class IpyJaxBenchServer(Configurable):
     max_notebook = Int(64_000_000, min=1, help="Bytes of the largest notebook that is read.").tag(
         config=True
     )
-    max_cells = Int(50_000, min=1, help="Cells of the largest notebook that is read.").tag(
+    max_cells = Int(20_000, min=1, help="Cells of the largest notebook that is read.").tag(
         config=True
     )
     max_records = Int(1_000, min=2, help="Results read for one answer at most.").tag(config=True)

@@ -53,8 +53,8 @@ NOTEBOOKS: dict[str, Callable[[Result], list[Any]]] = {
     "a cell of 35 MB in lines": lambda m: [_many_lines(35, m)],
     "a cell of 60 MB in lines": lambda m: [_many_lines(60, m)],
     "200,000 cells": lambda m: _small(200_000, m),
-    "50,000 cells": lambda m: _small(50_000, m),
-    "50,000 cells, 5,000 results": lambda m: [*_small(45_000), *(5000 * _small(1, m))],
+    "20,000 cells": lambda m: _small(20_000, m),
+    "20,000 cells, 5,000 results": lambda m: [*_small(15_000), *(5000 * _small(1, m))],
     "200,000 cells, 5,000 results": lambda m: [*_small(195_000), *(5000 * _small(1, m))],
     "a result of 35 MB": lambda m: [cell("%fwtime f(x)", m, {"text": _long(35)}, cell_id="c0")],
     "empty lists": lambda m: [
