@@ -166,7 +166,7 @@ def history(
     """Look up earlier measurements, as ``%fwhistory`` does.
 
     Args:
-        text: that their name or code contains; empty for any.
+        text: text that their name or code contains; empty for any.
         last: at most this many, newest first; None for all.
         since: not older than this, such as "7d" or "12h"; None for any age.
         framework: only those that used this framework, such as "jax"; None for any.
@@ -195,10 +195,10 @@ def peaks(*, start: bool = False, remeasure: bool = False) -> Peaks:
 
     Args:
         start: initialize frameworks that are imported, so that their devices are measured too.
-        remeasure: measure also what was stored for this machine.
+        remeasure: also measure again what was stored for this machine.
 
     Returns:
-        For each framework and kind of device the peak rates of matmuls, memory and transfers.
+        The peak rates of matmuls, memory and transfers, for each framework and kind of device.
 
     Example:
         >>> # peaks().found[0].products["float32"]

@@ -80,7 +80,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 class ArmFailedError(IpyJaxBenchError):
-    """An arm of a comparison failed in its first call, or the setup of a point of a sweep.
+    """The first call of an arm of a comparison failed, or the setup at a value of a sweep.
 
     Attributes:
         result: the comparison of the other arms and points.
@@ -101,7 +101,7 @@ class TooManyTracesError(IpyJaxBenchError, AssertionError):
 
 
 class StaleProgramError(IpyJaxBenchError, AssertionError):
-    """A function ran a program that was traced before what it reads got other values."""
+    """A function ran a program that was traced before a value that it reads changed."""
 
 
 def short_errors(function: Callable[P, T]) -> Callable[P, T]:

@@ -30,7 +30,7 @@ class RankMeasurement:
     Attributes:
         rank: its number in the job.
         host: the name of its machine.
-        pid: its process there.
+        pid: its process ID there.
         measurement: its own first call, samples and notes.
         collectives: seconds in collectives, of each call that was profiled; empty if unknown.
         started: nanoseconds on the host's clock after each meeting before samples.
@@ -38,7 +38,7 @@ class RankMeasurement:
         facts: what it runs on; None if unknown.
         clock: how far its host's clock is from that of rank 0; None in the other ranks of a host,
             and where it is the same clock.
-        unknown: why the seconds in collectives are not known; "" where they are.
+        unknown: why the seconds in collectives are not known; "" if they are.
     """
 
     rank: int
@@ -65,8 +65,8 @@ class JobMeasurement(Result):
     Attributes:
         code: what was timed.
         ranks: what each of them measured, in their order.
-        job: the framework that connects them; "" where each is an engine that runs by itself.
-        names: what engines are called that run by themselves; empty for ranks.
+        job: the framework that connects them; "" if each is an engine that runs by itself.
+        names: names of engines that run by themselves; empty for ranks.
     """
 
     kind: ClassVar[str] = "job"

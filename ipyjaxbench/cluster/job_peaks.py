@@ -13,7 +13,7 @@ class RankPeaks:
     """What the devices of one engine can do.
 
     Attributes:
-        label: what it is called: "rank 0" in a job, else "engine 0".
+        label: its name: "rank 0" in a job, otherwise "engine 0".
         host: its machine.
         found: the peaks of each framework and kind of device.
     """
@@ -29,7 +29,7 @@ class JobPeaks(Result):
 
     Attributes:
         ranks: the peaks of each rank or engine.
-        network: those of the collectives between them; None where no job connects them.
+        network: the peaks of the collectives between them; None if no job connects them.
     """
 
     kind: ClassVar[str] = "job-peaks"

@@ -14,11 +14,11 @@ class RankTraces:
     """What became of the calls in one rank.
 
     Attributes:
-        label: what it is called, as "rank 3".
+        label: its name, such as "rank 3".
         host: the name of its machine.
-        pid: its number there.
-        traces: its calls; None where it did not answer.
-        silent: why it did not answer; empty where it did.
+        pid: its process ID there.
+        traces: its calls; None if it did not answer.
+        silent: why it did not answer; empty if it did.
     """
 
     label: str
@@ -34,8 +34,8 @@ class JobTraces(Result):
 
     Attributes:
         code: what they ran.
-        ranks: those that were asked, in order.
-        job: the framework that connects them; "" where each is an engine that runs by itself.
+        ranks: the ranks that were asked, in order.
+        job: the framework that connects them; "" if each is an engine that runs by itself.
     """
 
     kind: ClassVar[str] = "job-traces"

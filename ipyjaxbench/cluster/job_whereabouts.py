@@ -16,13 +16,13 @@ class RankPlaces:
     """One rank that was asked.
 
     Attributes:
-        label: what it is called, as "rank 3".
-        host: the name of its machine; empty where it did not answer.
-        pid: its number there.
+        label: its name, such as "rank 3".
+        host: the name of its machine; empty if it did not answer.
+        pid: its process ID there.
         devices: bytes of arrays on each of its devices.
         unnamed: count and bytes of live arrays without a name, by framework.
-        failures: by expression why it has no value there.
-        silent: why it did not answer; empty where it did.
+        failures: why expressions have no value there, by expression.
+        silent: why it did not answer; empty if it did.
     """
 
     label: str
@@ -39,11 +39,11 @@ class JobArray:
     """An array as some or all ranks have it, or several under one name.
 
     Attributes:
-        array: as the first of these ranks has it, without its sharding and the devices of that.
-        ranks: that have it so, by their places in the job.
+        array: the array in the first of these ranks, without its sharding and the devices of that.
+        ranks: the ranks that have it like this, by their places in the job.
         held: bytes in each of these ranks.
-        sharding: its number among the shardings of the job; None where it has none.
-        is_global: whether these ranks have parts of one array; else each has its own.
+        sharding: its number among the shardings of the job; None if it has none.
+        is_global: whether these ranks have parts of one array; otherwise each has its own.
     """
 
     array: ArrayPlacement
@@ -59,11 +59,11 @@ class JobWhereabouts(Result):
 
     Attributes:
         asked: the expressions shown; empty if everything is.
-        ranks: those that were asked, in order.
+        ranks: the ranks that were asked, in order.
         size: how many ranks the job has.
-        arrays: of all ranks; one that differs between ranks has several entries.
-        shardings: over all ranks where an array is global.
-        frameworks: versions by name.
+        arrays: arrays of all ranks; one that differs between ranks has several entries.
+        shardings: shardings of these; over all ranks if an array is global.
+        frameworks: versions of the frameworks, by name.
     """
 
     kind: ClassVar[str] = "job-whereabouts"

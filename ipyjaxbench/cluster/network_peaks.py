@@ -23,7 +23,7 @@ class CollectiveTime:
 
     Attributes:
         kind: "all-reduce", "all-gather", "reduce-scatter" or "broadcast".
-        nbytes: of its data, as nccl-tests counts it.
+        nbytes: bytes of its data, as nccl-tests counts them.
         seconds: per call, for each rank.
     """
 
@@ -43,7 +43,7 @@ class CollectiveTime:
 
     @property
     def algbw(self) -> float:
-        """Its bytes in a second; of the slowest rank."""
+        """Its bytes per second, for the slowest rank."""
         return algorithm_bandwidth(self.nbytes, self.slowest)
 
 
@@ -52,11 +52,11 @@ class NetworkPeaks(Result):
     """How fast the processes of a job exchange data.
 
     Attributes:
-        framework: whose collectives were measured.
+        framework: the framework whose collectives were measured.
         version: its version.
-        transport: what carries the data, as "gloo".
+        transport: what carries the data, such as "gloo".
         hosts: the machine of each rank.
-        participants: devices, or processes where each has one; 0 if unknown.
+        participants: devices, or processes if each has one; 0 if unknown.
         times: what each collective takes at each size.
         missing: collectives that were not measured, and why.
         seconds: how long measuring took.

@@ -78,7 +78,7 @@ class Comparison(Result):
             raise KeyError(f"{label!r} is none of the arms: {', '.join(labels)}")
 
     def choose(self, names: Mapping[str, str], baseline: str) -> "Comparison":
-        """Return the comparison of some arms alone, by other names.
+        """Return the comparison of some of the arms only, under other names.
 
         Args:
             names: new label of each arm by its old one, in the order of the arms.
@@ -96,8 +96,8 @@ class Comparison(Result):
     def ratio(self, label: str) -> Ratio | None:
         """Return an arm's time divided by the baseline's; None if one failed.
 
-        None, too, where calls make a container longer that one works on: then the ratio is one of
-        how many calls there were.
+        Also None if calls lengthen a container that one of them works on: the ratio would then
+        depend on the number of calls.
 
         Raises:
             KeyError: there is no such arm.
@@ -119,18 +119,18 @@ class Comparison(Result):
         return both[0] / both[1] if both[0] and both[1] else None
 
     def depends_on_interleaving(self, label: str) -> bool:
-        """Return whether an arm compares in another way with the baseline when each runs alone."""
+        """Return whether an arm compares differently with the baseline when each runs alone."""
         ratio, alone = self.ratio(label), self.ratio_alone(label)
         return bool(ratio and alone and ratios.contradicts(alone, ratio))
 
     def depends_on_calls(self, label: str) -> bool:
-        """Return whether calls make a container longer that an arm or the baseline works on."""
+        """Return whether calls lengthen a container that an arm or the baseline works on."""
         both = (self._measured[n] for n in (label, self.baseline) if n in self._measured)
         return any(map(grows, both))
 
     @cached_property
     def against_itself(self) -> Ratio | None:
-        """The baseline compared with itself: each second sample with the one before."""
+        """The baseline compared with itself: every second sample with the one before it."""
         base = self._measured.get(self.baseline)
         return ratios.against_itself(base.samples) if base and self.interleaved else None
 
@@ -141,7 +141,7 @@ class Comparison(Result):
         return 0.0 if itself is None else ratios.floor(itself)
 
     def verdict(self, label: str) -> str:
-        """Return FASTER, SLOWER, SAME or CAN'T TELL; INVALID or ONCE of one without a figure.
+        """Return FASTER, SLOWER, SAME or CAN'T TELL; INVALID or ONCE for an arm without a figure.
 
         It is "" for the baseline and for what failed.
 

@@ -17,9 +17,9 @@ class Scaling:
     """What a sweep over numbers of engines is of.
 
     Attributes:
-        kinds: of each arm: "strong" if its work is divided among the engines, "weak" if each
+        kinds: for each arm, "strong" if its work is divided among the engines, "weak" if each
             engine does all of it.
-        job: the framework of which the engines are ranks; "" where each runs by itself.
+        job: the framework in whose job the engines are ranks; "" if each runs by itself.
         reads: labels of arms whose code reads the number of engines.
     """
 

@@ -47,7 +47,7 @@ class Sweep(Result):
         skipped: arms that were left out from some value on.
         planned: the number of planned points.
         unmade: values at which the setup failed, with the error.
-        scaling: what to know of the engines, where their number was swept; else None.
+        scaling: how work scales with the engines, if their number was swept; otherwise None.
     """
 
     kind: ClassVar[str] = "sweep"
@@ -65,7 +65,7 @@ class Sweep(Result):
         return [(x, m.median) for x, m in self._measured(label)]
 
     def intervals(self, label: str) -> list[tuple[float, float]]:
-        """Return where each of `times` of another run will be; the time twice if unknown."""
+        """Return the interval of each of `times` for another run; the time twice if unknown."""
         return [m.estimate.ends for _, m in self._measured(label)]
 
     def sizes(self, label: str) -> list[tuple[float, int]]:
@@ -74,9 +74,9 @@ class Sweep(Result):
         return [(x, sum(p.nbytes for p in (*m.inputs, *m.outputs))) for x, m in measured]
 
     def scaled(self, label: str) -> list[Scaled]:
-        """Return what each number of engines brings an arm; none where something else is swept.
+        """Return an arm's speed-up on each number of engines; empty if something else is swept.
 
-        None, too, where the time depends on how many calls were made.
+        Also empty if the time depends on how many calls were made.
         """
         kind = self.scaling and self.scaling.kinds.get(label)
         if not kind or self.depends_on_calls(label):
@@ -84,18 +84,18 @@ class Sweep(Result):
         return scale([(round(x), m) for x, m in self._measured(label)], kind)
 
     def depends_on_calls(self, label: str) -> bool:
-        """Return whether calls of an arm make a container longer that it works on, at any value."""
+        """Return whether calls of an arm lengthen a container that it works on, at any value."""
         timed = (timed_arms(point) for point in self.points)
         return any(grows(arms[label]) for arms in timed if label in arms)
 
     def value(self, point: Point) -> float | None:
-        """Return the swept value at a point, if a logarithmic axis has it; else None."""
+        """Return the swept value at a point; None if a logarithmic axis cannot show it."""
         x = number(point.values[0]) if len(self.names) == 1 else math.nan
         return x if 0 < x < math.inf else None
 
     @property
     def not_drawn(self) -> list[str]:
-        """Values that a logarithmic axis does not have: zero and below."""
+        """Values that a logarithmic axis cannot show: zero and below."""
         values = [point.values[0] for point in self.points] if len(self.names) == 1 else []
         return [value for value in values if number(value) <= 0]
 
@@ -142,10 +142,10 @@ class Sweep(Result):
         return _slope([(x, t, t) for x, t in times])
 
     def growth_interval(self, label: str) -> tuple[float, float] | None:
-        """Return between which exponents `growth` is, as far as the times are known.
+        """Return the interval of the exponent `growth`, as far as the times are known.
 
-        The same of the least and of the largest slopes that the intervals of two times allow; None
-        if the interval of a time is unknown, or for fewer than three points.
+        Its ends are the medians of the least and of the largest slopes that the intervals of two
+        times allow; None if the interval of a time is unknown, or for fewer than three points.
         """
         measured = [] if self.depends_on_calls(label) else self._measured(label)
         if not all(m.estimate.is_known for _, m in measured):

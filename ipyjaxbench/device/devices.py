@@ -46,11 +46,11 @@ class FrameworkDevices:
 
     Attributes:
         framework: its name.
-        version: of the framework.
+        version: its version.
         started: whether it is initialized; looking does not initialize it.
-        devices: in its own order; empty where it is not initialized.
+        devices: its devices, in its own order; empty if it is not initialized.
         default: device of new arrays.
-        why: the setting that chose the default; empty where none did.
+        why: the setting that chose the default; empty if none did.
         words: notes on its memory; plain sentences in records of earlier versions.
     """
 

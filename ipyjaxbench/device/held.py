@@ -29,11 +29,11 @@ class Holder:
         kind: what it is: IPython's output, the last traceback, that of an error with a name, an
             autograd graph, gradients, an optimizer, a function's closure, a generator's frame, a
             cache, or a name of the session.
-        path: the way to its array, or to where its arrays begin, such as "Out[7]['loss']".
+        path: the path to its array, or to where its arrays begin, such as "Out[7]['loss']".
         arrays: how many it holds.
-        nbytes: that their memory has, shared memory once.
-        alone: bytes of that which nothing else that was found holds.
-        also: one of the others that hold the rest; empty if there is none.
+        nbytes: bytes of their memory; shared memory counts once.
+        alone: bytes of that memory that no other holder keeps alive.
+        also: another holder, which keeps the rest alive; empty if there is none.
         let_go: what to type to let go of it.
     """
 
@@ -51,15 +51,15 @@ class Held(Result):
     """What holds arrays beside the names of the session.
 
     Attributes:
-        holders: those that were found, the one that holds most alone first.
+        holders: the holders that were found, the one that holds most alone first.
         named: bytes that names of the session lead to.
         releasable: bytes that come free when IPython and the last traceback let go.
-        elsewhere: count and bytes of arrays that frameworks list and no search came to.
-        unexplained: bytes in use on devices for which there is no array in Python, by device.
+        elsewhere: count and bytes of arrays that frameworks list but the search did not find.
+        unexplained: bytes in use that belong to no array in Python, by device.
         unseen: names whose values keep arrays where Python cannot see them.
         released: what was let go of; empty if that was not asked for.
-        freed: bytes that came free by that.
-        frameworks: versions of those that were asked.
+        freed: bytes that came free when they were let go of.
+        frameworks: versions of the frameworks that were asked.
     """
 
     kind: ClassVar[str] = "held"

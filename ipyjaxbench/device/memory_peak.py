@@ -24,12 +24,12 @@ class MemoryPeak:
         place: the device, such as "cuda:0"; "host" for the memory of Python and NumPy.
         source: what the figure comes from: an allocator's events, the compiler's plan, the peak
             that a device's counter rose to, tracemalloc, samples of the process's resident memory,
-            or the highest of that which the kernel saw.
+            or the highest resident memory that the kernel saw.
         peak: bytes beyond what was in use before; None if unknown.
         left: bytes of these that were still in use at the end: results, and what was kept.
-        before: bytes in use before; of a plan those of the arguments; None if unknown.
+        before: bytes in use before; for a plan, the bytes of the arguments; None if unknown.
         line: the line of the user's code that ran at the peak, in words; empty if unknown.
-        reason: why it is not known, in words; empty where it is.
+        reason: why the peak is unknown, in words; empty if it is known.
         curve: bytes in use over time, where they were sampled.
     """
 

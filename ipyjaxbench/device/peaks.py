@@ -32,10 +32,10 @@ class DevicePeaks:
         others: the share of all CPUs that other programs used meanwhile.
         seconds: how long measuring took.
         taken: time of the measurement, in seconds since 1970.
-        spreads: how far the best three samples of each figure are apart, relative; 1 where there
-            is one sample. Empty where an earlier version measured. Figures are called by their
-            dtype, or "memory", "upload", "download" and "latency".
-        missing: figures for which there was no time; the next look measures them.
+        spreads: how far apart the best three samples of each figure are, relative; 1 if there is
+            one sample. Empty if an earlier version measured. Figures are named by their dtype, or
+            "memory", "upload", "download" and "latency".
+        missing: figures that there was no time for; the next look measures them.
     """
 
     framework: str

@@ -89,9 +89,9 @@ class Process:
 
     Attributes:
         rank: its number in the job, from 0.
-        size: how many there are.
+        size: how many processes the job has.
         host: the name of its machine.
-        pid: its number there.
+        pid: its process ID there.
     """
 
     rank: NonNegativeInt
@@ -107,10 +107,10 @@ class Whereabouts(Result):
     Attributes:
         asked: the expressions shown; empty if everything is.
         homes: the frameworks, with their devices.
-        arrays: those of the expressions, or of all variables.
+        arrays: the arrays of the expressions, or of all variables.
         unnamed: count and bytes of live arrays without a name, by framework.
         largest: the largest unnamed array of each framework, with the line that created it.
-        process: the one that was looked into, where it is one of several.
+        process: the process that this is about, if it is one of several; otherwise None.
     """
 
     kind: ClassVar[str] = "whereabouts"

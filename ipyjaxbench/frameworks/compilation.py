@@ -28,13 +28,13 @@ class Program:
 
 @dataclass(frozen=True)
 class Autotuned:
-    """What a compiler ran several candidates of, to choose the fastest, while it compiled.
+    """Operations or kernels for which a compiler ran several candidates, to choose the fastest.
 
     Attributes:
-        framework: whose compiler.
-        number: of operations or kernels that it chose for.
-        kernels: how many of each kind; empty where only operations are counted. Of kernels alike it
-            may have run one, or an earlier program's: then it is the most.
+        framework: the framework whose compiler it is.
+        number: number of operations or kernels that it chose by running candidates.
+        kernels: how many of each kind; empty if only operations are counted. It is an upper bound:
+            of identical kernels the compiler may have run only one, or that of an earlier program.
     """
 
     framework: str

@@ -109,7 +109,8 @@ class Framework(ABC):
     def wait_for_devices(self, *, in_full: bool = True) -> None:
         """Do what `drain` does; raise a DeviceError in one line where a device fails.
 
-        What it waits for last is the framework's own: not the user's code fails, but the device.
+        What it waits for last is the framework's own work, so a failure is one of the device, not
+        of the user's code.
 
         Args:
             in_full: False does what `synchronize` does.
@@ -123,13 +124,13 @@ class Framework(ABC):
             ) from error
 
     def keep_failure(self, error: Exception) -> None:
-        """Note what work has raised that was waited for with all other, as a callback may."""
+        """Keep the error of work that was waited for together with all other, as of a callback."""
         self._failure = error
 
     def take_failure(self) -> Exception | None:
-        """Return what such work has raised since it was asked last; None where nothing has.
+        """Return the error that was kept since this was last called; None if there was none.
 
-        It is no failure of a device: what waits for devices keeps it for who knows whose it is.
+        It is not a failure of a device: who waits for devices keeps it for who knows its origin.
         """
         failure, self._failure = self._failure, None
         return failure
@@ -138,8 +139,9 @@ class Framework(ABC):
         """Hold the results of this thread's calls in the context, where the framework reports them.
 
         Returns:
-            What yields a function to be called after the context: it waits for the results, drops
-            them, and raises the first error. Nothing else shows the error of a dropped result.
+            A context that yields a function, to be called after it: the function waits for the
+            results, drops them, and raises the first error. Nothing else shows the error of a
+            dropped result.
         """
         return nullcontext(_wait_for_nothing)
 
@@ -156,7 +158,7 @@ class Framework(ABC):
         return None
 
     def computes_on_host(self) -> bool:
-        """Whether what runs ahead of Python takes time of this machine's CPUs, which shows it."""
+        """Whether work that runs ahead of Python shows in the time of this machine's CPUs."""
         return False
 
     def alive(self, array: Any) -> bool:  # noqa: ARG002

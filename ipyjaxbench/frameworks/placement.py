@@ -36,7 +36,7 @@ class Placement:
         framework: "jax", "torch", "tensorflow", "numpy" or a third party's.
         arrays: number of arrays under the name.
         dtype: such as "float32"; "mixed" where the arrays differ.
-        shape: of the array; None where there are several arrays.
+        shape: shape of the array; None if there are several arrays.
         devices: such as ("cuda:0", "cuda:1"), in alphabetical order.
         nbytes: bytes of all arrays together.
         view: whether all of them are known to share memory with other objects.

@@ -63,7 +63,7 @@ class Compiled:
         memory: peak bytes of memory, including inputs and outputs.
         temporary: bytes of temporary buffers.
         collectives: what devices exchange, by name.
-        why: why it counts other operations than we do; empty where it does not. Old records hold
+        why: why its count of operations differs from ours; empty if it does not. Old records hold
             a sentence.
         libraries: calls of libraries in it.
     """
@@ -123,8 +123,8 @@ class Estimate:
 
     Attributes:
         chip: such as "tpu:v5e", or "here" for this machine.
-        seconds: estimated time of one run; None without an estimate. With kernels it is the least
-            that the peaks of the chip allow.
+        seconds: estimated time of one run; None without an estimate. With kernels, it is the least
+            time that the peaks of the chip allow.
         flops: floating-point operations on each chip; with kernels, those of products.
         moved: bytes read and written on each chip.
         memory: peak bytes of memory on each chip; 0 if unknown.

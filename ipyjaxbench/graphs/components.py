@@ -15,8 +15,8 @@ class Value:
     Attributes:
         name: its name; empty if it has none.
         dtype: such as "float32".
-        shape: such as (3, 4); -1 stands for an axis that is known when it runs, and None for a
-            shape of which nothing is known before.
+        shape: such as (3, 4). -1 is an axis whose size is known only when the program runs; None
+            is a shape that is known only then.
         nbytes: its bytes; 0 if unknown.
         weak: whether its dtype is a weak type, as that of a Python number.
         sized: whether its size is known.

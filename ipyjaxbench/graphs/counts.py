@@ -82,7 +82,7 @@ class Uncounted:
     """What the floating-point operations of a program leave out, or only estimate.
 
     Attributes:
-        reason: kind of what was not counted; "others" is all but products.
+        reason: what kind of work was not counted; "others" is everything but products.
         name: name of the operation or branch, such as "sort".
         turns: loop iterations that were counted.
     """

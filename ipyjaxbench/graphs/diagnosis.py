@@ -13,9 +13,9 @@ class Fix:
 
     Attributes:
         code: what to write.
-        cost: what it costs or changes, in words; empty where nothing.
+        cost: what it costs or changes, in words; empty if nothing.
         same: how its values were found to be the same, as "without jit"; empty if not compared.
-        replaces: the lines in whose place it goes; empty where it replaces none.
+        replaces: the lines that it replaces; empty if it replaces none.
     """
 
     code: str

@@ -64,11 +64,11 @@ class Graph(Result):
         outputs: output arrays.
         constants: arrays captured as constants, largest first.
         operations: number of operations, including those of inner programs.
-        flops: floating-point operations, with every turn of each `scan`.
+        flops: floating-point operations, with every iteration of each `scan`.
         uncounted: what could not be counted; old records hold sentences.
         stats: count and cost of each primitive, the most expensive first.
         lines: cost of each source line, in order.
-        static_argnames: arguments on whose values the program depends.
+        static_argnames: arguments whose values the program depends on.
         fixes: what to write so that one program serves all values of arguments that are static.
         fixed: arguments that are baked into the program, such as functions and strings.
         tries: number of traces of the user's code.
@@ -76,14 +76,14 @@ class Graph(Result):
         seconds: time spent tracing.
         printed: what the user's code printed during the last trace.
         estimates: estimates by the compilers of other chips.
-        notes: what to know about it.
+        notes: what to know about the program.
         compiled: counts by the framework's compiler; None if it was not compiled.
         breaks: graph breaks.
         warm: jitted functions that were traced now; the framework caches those traces.
         cached: jitted functions that had been traced for these arguments before.
         details: which of "stats", "src" and "check" the report shows.
         clear: what ``--check`` looked for without finding anything.
-        changes: with ``--diff``, counts that are not the same in the other program.
+        changes: with ``--diff``, counts that differ from those of the other program.
     """
 
     kind: ClassVar[str] = "graph"
@@ -119,7 +119,7 @@ class Graph(Result):
     fixes: tuple[Fix, ...] = ()
 
     def attach(self, live: ProgramHandle, *around: _Context) -> "Graph":
-        """Return this graph with its program in memory, and contexts in which that is asked."""
+        """Return this graph with its program in memory, and the contexts in which to query it."""
         object.__setattr__(self, "_live", live)
         object.__setattr__(self, "_around", around)
         return self

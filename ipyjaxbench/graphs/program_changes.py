@@ -21,8 +21,8 @@ class ProgramChange:
 
     Attributes:
         kind: "collective", "fusion", "call of" (a library), "opcode", "operation" or "bytes".
-        name: of what is counted, such as "loop" or "all-reduce"; of bytes who exchanges them, or
-            "written" by instructions outside of fusions.
+        name: name of what is counted, such as "loop" or "all-reduce". For bytes, it is what
+            exchanges them, or "written" for those that instructions outside of fusions write.
         before: how many the first program has.
         now: how many the second one has.
     """

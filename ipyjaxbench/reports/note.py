@@ -14,8 +14,8 @@ class Note:
     Attributes:
         code: its name in the closed list, such as "recompiles".
         text: what was seen and how large it is.
-        advice: what to write instead; empty where there is nothing to write.
-        mark: "!" where it changes the meaning of the number, "·" where it is good to know.
+        advice: what to write instead; empty if there is nothing to write.
+        mark: "!" if it changes the meaning of the number, "·" if it is good to know.
     """
 
     code: str

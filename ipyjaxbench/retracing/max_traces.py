@@ -27,14 +27,14 @@ from ipyjaxbench.usercode import ask, name_of
 class trace_cached:  # noqa: N801  used as a function is
     """Record which calls in a ``with`` block are traced or compiled, and why.
 
-    Cache hits are not listed, unlike those of ``%%trace_cached``; with ``stale="error"`` they are
-    looked at.
+    Cache hits are not listed, unlike in ``%%trace_cached``; with ``stale="error"`` they are
+    checked.
 
     Args:
         max_traces: how many traces are allowed; None for any number.
-        stale: "error" to fail where a call in the block, whatever makes it, ran a stale program:
-            what it read has changed since it was traced. Where the framework does not tell of a
-            call, as JAX of one with side effects, what the block names is looked at when it ends.
+        stale: "error" to fail if a call in the block, whatever makes it, ran a stale program: what
+            it read has changed since it was traced. If the framework does not report a call, as
+            JAX does not for one with side effects, what the block names is checked when it ends.
 
     Attributes:
         traces: the result, available after the block.
@@ -110,11 +110,11 @@ def assert_max_traces(
 
     Args:
         function: a plain function, to pass on to `jax.jit` or `tf.function`: cache hits then cost
-            nothing extra. Or a compiled function, whose calls are checked one by one; of
-            `torch.compile` no other.
+            nothing extra. Or a compiled function, whose calls are checked one by one; with
+            `torch.compile` it must be the compiled one.
         n: how often it may be traced.
-        stale: "error" to fail too where a cached call ran a stale program: what the function read
-            has changed since it was traced. That looks at each call, which takes about 0.1 ms, and
+        stale: "error" to fail also if a cached call ran a stale program: what the function read
+            has changed since it was traced. This checks each call, which takes about 0.1 ms, and
             so needs the compiled function.
 
     Returns:

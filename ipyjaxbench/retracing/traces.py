@@ -48,19 +48,19 @@ class TracedCall:
         times: how many calls this row stands for.
         last: number of the last of them; calls of other rows may lie in between.
         state: one of STATES.
-        seconds: total time of these calls, including the wait for their results; of calls that
-            other code made, as `map` does, what tracing and compiling took, and 0 for cache hits.
+        seconds: total time of these calls, including the wait for their results. For calls made by
+            other code, such as `map`, the time of tracing and compiling, and 0 for cache hits.
         phases: seconds of that spent in "trace", "lower", "compile" and "cache load".
         why: the differences from the most similar earlier call; empty for a cache hit.
-        says: the framework's own explanation, where `why` is empty or differs from it.
+        says: the framework's own explanation, if `why` is empty or differs from it.
         fixes: what to write instead.
         nested: compiled functions that were traced inside this one, with their depth.
         printed: output printed while the function was traced.
         breaks: number of graph breaks.
         disk_misses: programs that a compilation cache on disk did not have, and why.
-        unknown: what is not known of the program of a cache hit; empty if nothing.
-        full_name: its name with what defines it, as in "make_a.step"; empty where not known.
-        cell: the execution number of the cell that holds the line, where it is another one; else 0.
+        unknown: what is not known about the program of a cache hit; empty if nothing.
+        full_name: its name with what defines it, as in "make_a.step"; empty if unknown.
+        cell: the execution number of the cell that holds the line, if it is another cell; else 0.
     """
 
     name: str
@@ -86,7 +86,7 @@ class TracedCall:
 
     @property
     def stale(self) -> list[Change]:
-        """What the program that ran was made without, whatever was traced beside it."""
+        """The changes that came after its program was traced, whatever was traced beside it."""
         return [change for change in self.why if change.kind == "stale"]
 
     @property
@@ -101,7 +101,7 @@ class Traces(Result):
 
     Attributes:
         frameworks: versions of the frameworks that were called.
-        calls: in the order in which they were made.
+        calls: the calls, in the order in which they were made.
         internal: programs compiled outside these calls, such as single operations.
         show_internal: whether the report names all of them.
         also_traced: functions that were traced outside of these calls, as by `jax.make_jaxpr`.

@@ -21,9 +21,9 @@ class LoopTimes(Result):
         steps: the steps, in order; of very many, neighbours share one entry.
         lines: the lines of the loop, with their time in the steady steps.
         backlog: seconds for which devices worked on after the loop.
-        was_stopped: whether an exception ended it, so that it is not known for how long.
+        was_stopped: whether an exception ended the loop, so that `backlog` is unknown.
         runs: how often the loop ran, as an inner loop does.
-        advice: what to write instead to have data sooner; empty where it is not known.
+        advice: what to write instead to have data sooner; empty if unknown.
         draws_inside: whether steps draw their batches themselves, so that "call" has data in it.
         frameworks: versions of the frameworks that the loop gives work to.
         notes: what to know before believing the numbers.
@@ -57,7 +57,7 @@ class LoopTimes(Result):
 
     @property
     def parts(self) -> dict[str, float]:
-        """Seconds of one steady step by part: the mean; the backlog is the device's."""
+        """Mean seconds of a steady step by part; the backlog counts as the device's."""
         steady = self.steady
         count = sum(each.steps for each in steady)
         if not count:
@@ -68,7 +68,7 @@ class LoopTimes(Result):
 
     @property
     def shares(self) -> dict[str, float]:
-        """The part of a steady step that each of these takes, from 0 to 1."""
+        """The share of a steady step that each of `parts` takes, from 0 to 1."""
         parts = self.parts
         total = sum(parts.values())
         return {part: seconds / total for part, seconds in parts.items()} if total else {}
@@ -80,7 +80,7 @@ class LoopTimes(Result):
 
     @property
     def verdict(self) -> str:
-        """That in one word, such as "DATA-BOUND"."""
+        """The bottleneck in one word, such as "DATA-BOUND"."""
         return self.bottleneck.verdict
 
     @property

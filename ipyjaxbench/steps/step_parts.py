@@ -24,7 +24,7 @@ class StepTime:
         call: calls that compute before they return: host and device in one.
         device: waiting for the device.
         rest: Python after the last work for the device.
-        steps: how many steps these are together.
+        steps: how many steps share this entry.
         compiled: whether something was compiled in it.
         complete: whether it came to its end.
     """
@@ -40,7 +40,7 @@ class StepTime:
 
     @property
     def seconds(self) -> float:
-        """All of it."""
+        """The whole time, all parts together."""
         return self.data + self.host + self.call + self.device + self.rest
 
 
@@ -51,11 +51,11 @@ class LineTime:
     Attributes:
         line: its number.
         text: the line.
-        part: "data", "host", "call" or "rest": what its time is, but for the waits.
+        part: "data", "host", "call" or "rest": the part that its time belongs to, except waits.
         seconds: time spent in it, waits left out, all steady steps together.
         waited: time for which it waited for the device.
-        waits: in how many complete steps it waited, for 2 % of the step or more.
-        framework: whose work it starts; empty if none's.
+        waits: number of complete steps in which it waited for 2 % of the step or more.
+        framework: the framework whose work it starts; empty if none.
     """
 
     line: int

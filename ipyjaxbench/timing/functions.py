@@ -58,9 +58,9 @@ def measure_code(  # noqa: PLR0913  one for each option of the magic
         repeat: number of samples; None stops when the median is precise enough.
         aim: how precise that is: "quick", "usual" or "precise".
         budget: seconds to spend after the first call; None leaves it to the aim.
-        fresh: number of cold calls, compiled again; True is one. Of several, the program of each
+        fresh: number of cold calls, compiled again; True is one. With several, the program of each
             is timed, too.
-        passes: list what in compiling takes long, for the result's ``fresh``; implies that.
+        passes: list the longest passes of compiling in the result's ``fresh``; implies `fresh`.
         profile: profile a few extra calls, for the result's ``device``.
         trace: like `profile`, and write these calls to this file, which https://ui.perfetto.dev
             shows; its name ends with ".json" or ".json.gz".

@@ -41,8 +41,8 @@ class Measurement(Result):
         compilations: programs compiled in the first call; None if no framework involved compiles.
         loops: calls per sample.
         batches: (calls, nanoseconds) of each steady sample, in order.
-        rounds: number of consecutive samples in each round: a group taken in a row, and in a
-            comparison one sample in each of ten passes over all arms.
+        rounds: number of consecutive samples in each round. A round is a group taken in a row; in
+            a comparison, one sample in each of ten passes over all arms.
         exact: whether ``-n`` or ``-r`` set the number of calls, including the first.
         waited: whether asynchronous work was waited for in each call.
         inputs: the arrays that the code reads, and where they live.
@@ -55,7 +55,7 @@ class Measurement(Result):
         throughputs: samples of the throughput, in seconds per call.
         dispatches: samples of the time until a call returns, in seconds.
         programs: programs compiled, loaded or traced in the first call.
-        caches: what compilation caches on disk make of these, where compiling took a second.
+        caches: whether compilation caches on disk keep these, if compiling took a second.
         autotuned: kernels that compilers chose by running candidates, in the first call.
         fresh: the cold call of ``--fresh``; None without it.
         counterpart: the same function compiled or eager, if it was measured before.
@@ -141,12 +141,12 @@ class Measurement(Result):
 
     @property
     def estimate(self) -> Estimate:
-        """The median with its interval for another run: what arms and runs are compared by."""
+        """The median with its interval for another run; arms and runs are compared by it."""
         return predict(self.median, self.half_width, len(self.batches))
 
     @cached_property
     def spread(self) -> Estimate:
-        """The median with the times between which the samples of this run lie."""
+        """The median with the range of the samples of this run."""
         return spread(self.samples)
 
     @property

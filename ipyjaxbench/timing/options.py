@@ -80,7 +80,7 @@ class TimeOptions:
     )
     fresh: int = option(
         0, "--fresh", few,
-        "also time a cold call, compiled again; N: that often, and calls of each program",
+        "also time a cold call, compiled again; N: N of them, and calls of each program",
         bare=1,
     )  # fmt: skip
     passes: bool = flag(
@@ -104,7 +104,7 @@ class TimeOptions:
         "--cold", "extra calls with cold caches: other data is written before each of them"
     )
     memory: bool = flag(
-        "--memory", "up to two more calls: the most memory a call needs at once, and of what"
+        "--memory", "up to two more calls: the most memory a call needs at once, and for what"
     )
     restore: bool = flag(
         "--no-restore", "do not undo what repeated calls change in place", default=True

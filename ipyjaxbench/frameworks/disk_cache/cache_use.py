@@ -12,12 +12,12 @@ LEAST_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class CacheUse:
-    """What a framework's cache on disk makes of what was compiled.
+    """Whether a framework's cache on disk keeps what was compiled.
 
     Attributes:
         framework: whose cache it is.
         state: "off"; "kept", for new sessions; "not kept".
-        seconds: that compiling took.
+        seconds: how long compiling took.
         details: what turns the cache on, or why it did not keep what was compiled.
     """
 
