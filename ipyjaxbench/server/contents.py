@@ -45,7 +45,11 @@ async def open_notebook(handler: Any, path: str, limit: int) -> IO[bytes]:
         raise RefusedError(_TOO_LARGE, f"{size:,} bytes: more than {limit:,}, so it is not read")
     is_plain = type(manager).get.__module__.startswith(_PLAIN)
     if is_plain and (file := file_path(manager, path)):
-        return await asyncio.to_thread(open, file, "rb")
+        try:
+            return await asyncio.to_thread(open, file, "rb")
+        except OSError as error:  # it is gone by now, or nobody may read it
+            reason = f"{path[:200]} cannot be read: {error.strerror}"
+            raise RefusedError(_NOT_FOUND, reason) from None
     model = await ensure_async(manager.get(path, content=True, type="file", format="text"))
     return await asyncio.to_thread(_as_file, str(model["content"]))
 

@@ -10,6 +10,7 @@ from tornado.httpclient import HTTPClientError
 
 from ipyjaxbench.comparison import ArmResult, Comparison
 from ipyjaxbench.records import Location
+from ipyjaxbench.server import contents
 from tests.results import measured
 from tests.server.conftest import Keep, write_notebook
 
@@ -158,6 +159,18 @@ async def test_a_notebook_that_is_too_large_is_not_read(jp_root_dir: Path, jp_fe
             await jp_fetch("ipyjaxbench", "api", "notebook", f"{name}.ipynb")
         assert refused.value.code == 413
         assert reason in json.loads(refused.value.response.body)["message"]
+
+
+async def test_a_notebook_that_cannot_be_opened_is_refused(
+    jp_root_dir: Path, jp_fetch: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_notebook(jp_root_dir / "there.ipynb", ("one", "1"))
+    monkeypatch.setattr(contents, "file_path", lambda *_: str(jp_root_dir / "gone.ipynb"))
+    with pytest.raises(HTTPClientError) as refused:
+        await jp_fetch("ipyjaxbench", "api", "notebook", "there.ipynb")
+    assert refused.value.code == 404
+    said = json.loads(refused.value.response.body)["message"]
+    assert said == "there.ipynb cannot be read: No such file or directory"
 
 
 async def test_forged_records_are_left_out(path: Path, ask: Any) -> None:
