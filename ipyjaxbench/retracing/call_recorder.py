@@ -41,7 +41,7 @@ class CallRecorder:
 
     Attributes:
         watches: of the frameworks whose calls are recorded.
-        file: of the code whose calls are recorded; lines of other cells are told with the cell.
+        file: holds the code whose calls are recorded; other lines are shown with their cell.
         on_import: is called before the next call when the code has imported something.
     """
 

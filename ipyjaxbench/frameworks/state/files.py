@@ -10,8 +10,11 @@ from ipyjaxbench.frameworks.state.module_use import CodeNames
 from ipyjaxbench.frameworks.state.undo import Setting
 
 _MOST_PARTS = 10_000  # texts in values that are looked up
-_MOST_BYTES = 16 * 2**20  # of a file that is read; of others it is told when they were written
-_MOST_BYTES_OF_ALL, _MIN_BYTES = 128 * 2**20, 2**17  # of all files, of which each counts for some
+_MOST_BYTES = 16 * 2**20  # a larger file is compared by its date alone
+_MOST_BYTES_OF_ALL, _MIN_BYTES = (
+    128 * 2**20,
+    2**17,
+)  # of all files together; a small one counts as the least
 _LONGEST = 4_095  # characters of a path
 _WRITERS = frozenset((
     "open", "print", "tofile", "FileHandler", "chmod", "lchmod", "truncate", "ftruncate", "utime",

@@ -1,4 +1,4 @@
-"""Functions that JAX calls with tracers whatever jit is told: there no argument can be static."""
+"""Functions that JAX always calls with tracers, so that none of their arguments can be static."""
 
 from dataclasses import replace
 from types import FrameType
