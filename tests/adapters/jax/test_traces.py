@@ -67,7 +67,7 @@ def fresh() -> dict[str, Any]:
             return x
 
     return {
-        "jax": jax, "jnp": jnp, "f": f, "Model": Model, "X": jnp.ones((4, 4)), "model": Model(),
+        "jax": jax, "jnp": jnp, "suppress": suppress, "f": f, "Model": Model, "X": jnp.ones((4, 4)), "model": Model(),
         "Silent": Silent,
         "tree": jax.jit(lambda d: d["a"] * 2),
         "applied": jax.jit(lambda x, g: g(x), static_argnums=1),
@@ -101,6 +101,8 @@ def test_calls_within_transformations_are_told_so() -> None:
         ("step(X); step(X)", "TRACED", "first call", 1),
         ("f(X); step(X)", "RECOMPILED", "was called directly, is now called under grad", 1),
         ("f(X); step(X[0])", "TRACED", "x: f32[4,4] → f32[4] (rank)", 2),
+        # What failed in the same place before is another call.
+        ("with suppress(Exception): [*map(masked, [X])]\nstep(X)", "TRACED", "first call", 1),
     ],
 )
 def test_what_nobody_but_jax_calls_below_a_gradient_is_traced_where_it_is_new(

@@ -41,7 +41,7 @@ class _Listener:
 
     def __init__(self, on_miss: Callable[[CacheMiss], None]) -> None:
         self._on_miss = on_miss
-        self._calls = threading.local()  # the call that is made: its frame, and what it missed
+        self._calls = threading.local()  # the call that is made, and what it missed
         SEARCHES.listen()
         jax.monitoring.register_event_duration_secs_listener(self._on_event)
 
@@ -59,11 +59,12 @@ class _Listener:
         is_own = len(misses) == 1 and _is_of(frame, name)
         # What follows may fail, and another call then have the frame's identity.
         begins = is_own and phase == "trace"
-        if begins or getattr(calls, "frame", 0) != id(frame):
+        call, raises = (id(frame), id(frame.f_locals.get("fun"))), _is_raising(sys._getframe(1))
+        if begins or getattr(calls, "current", None) != call:
             if not is_own or phase not in ("trace", "compile"):
                 return  # a part of it, reported before the whole
-            calls.frame, calls.miss = id(frame), _miss(frame, placed=phase == "compile")
-            if calls.miss is not None and _is_raising(sys._getframe(1)):
+            calls.current, calls.miss = call, _miss(frame, placed=phase == "compile")
+            if calls.miss is not None and raises:
                 calls.miss = replace(calls.miss, raised=True)
             if calls.miss is not None:
                 self._on_miss(calls.miss)
@@ -71,8 +72,8 @@ class _Listener:
             calls.miss.phases[phase] = calls.miss.phases.get(phase, 0.0) + seconds
             if is_own and phase != "trace":
                 _keep_program(calls.miss.code, frame)
-        if is_own and phase == "compile":
-            calls.frame = 0  # the call is over
+        if is_own and (phase == "compile" or raises):
+            calls.current = None  # the call is over
 
 
 def _keep_program(code: TracedCode | None, frame: FrameType) -> None:
