@@ -30,6 +30,7 @@ EXAMPLES: list[tuple[Note, str]] = [
     (notes.state_advanced(["rng", "model"], 1200), "'rng', 'model' advanced by 1,200 calls"),
     (notes.jobs_ended(3, 1, 0), "4 jobs: 3 cancelled, 1 finished."),
     (notes.not_all_kept(["rows"]), "copy completely: rows."),
+    (notes.not_all_followed(), "as setting global names, may be neither undone"),
     (notes.not_kept_before(["a (300 MiB)"]), "reset before each call: a (300 MiB)."),
     (
         notes.put_back(["model", "opt", "a", "b", "c"], 3 * 2**20),

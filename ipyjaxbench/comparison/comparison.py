@@ -15,7 +15,10 @@ from ipyjaxbench.timing import NO_FIGURE, Measurement, product_format
 
 #: Codes of an arm's Notes that say nothing about the comparison, and of others that say something
 #: about it, though they do not change what a figure means.
-_LEFT_OUT_CODES, _SHOWN_CODES = {"unsynchronised"}, {"output-hidden", "not-all-kept"}
+_LEFT_OUT_CODES, _SHOWN_CODES = (
+    {"unsynchronised"},
+    {"output-hidden", "not-all-kept", "not-all-followed"},
+)
 #: Of an arm's Note that says why its result, and its time, may be others than the code's.
 _STALE = "stale-program"
 #: Of an arm's Note that says that its time depends on how many calls were made.

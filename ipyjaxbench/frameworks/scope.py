@@ -34,7 +34,8 @@ class Scope:
         functions: callables and modules that it can reach.
         captured: other values that the user's functions among them use, by name.
         called: what the code calls by dotted names, such as the function behind ``model.fit``.
-        compiled: those among them that a framework compiles.
+        is_cut: whether it leads to more than is looked at.
+        compiled: those among the functions that a framework compiles.
         inputs: where the arrays live that it reads.
     """
 
@@ -44,7 +45,7 @@ class Scope:
         self.read_values = {n: names[n] for n in snippet.reads if n in names and n != "get_ipython"}
         self.called = dict(_called([*snippet.statements, *snippet.in_magics], self.read_values))
         reach = find_reach([*self.read_values.values(), *self.called.values()], frameworks)
-        self.functions, self.captured = reach
+        self.functions, self.captured, self.is_cut = reach
         self.compiled = [f for f in self.functions if find_compiler(f, frameworks)]
         read = find_accessed(snippet.statements, self.read_values, frameworks)
         self.inputs = find_placements(read, frameworks)

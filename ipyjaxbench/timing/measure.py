@@ -200,7 +200,8 @@ def review(later: LaterCalls, steady: Steady, advanced: list[str]) -> list[Note]
         notes += first.background.notes(made)
     notes += later.rewind.notes()
     notes += later.jobs.notes()
-    notes += checks.check_state(later.checkpoint, advanced, carryover, made, session.muted.writes)
+    writes = session.muted.writes
+    notes += checks.check_state(scope, later.checkpoint, advanced, carryover, made, writes)
     notes += checks.check_samples(scope, later.frameworks, steady, carryover, typical)
     notes += checks.check_settings(scope, later.outputs, later.in_play)
     return notes

@@ -98,6 +98,15 @@ def not_all_kept(names: Sequence[str], *, restore: bool = True) -> Note:
     )
 
 
+def not_all_followed() -> Note:
+    """The code leads to too many functions and objects to look for what each one changes."""
+    return Note(
+        "not-all-followed",
+        "The code can use very many functions and objects, and only the nearest were looked at."
+        " What the others do, such as setting global names, may be neither undone nor reported.",
+    )
+
+
 def not_kept_before(names: Sequence[str]) -> Note:
     """Changed by the first call, and too large for a second copy to start other calls from."""
     return Note(

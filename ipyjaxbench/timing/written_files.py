@@ -15,12 +15,21 @@ from ipyjaxbench.frameworks import Scope, contents_of
 from ipyjaxbench.timing.in_place_changes import find_descriptors
 from ipyjaxbench.timing.notes import NEW_FILES, REMOVED_FILES
 from ipyjaxbench.timing.open_descriptors import OpenDescriptors
-from ipyjaxbench.usercode import is_exactly, is_of, items_of, names_in, texts_in
+from ipyjaxbench.usercode import (
+    attributes,
+    is_exactly,
+    is_of,
+    is_users_class,
+    items_of,
+    names_in,
+    texts_in,
+)
 
 _MOST = 2_000  # entries that are looked at, the nearest first
 _NOT_LISTED = -1  # in place of a size
 _LONGEST = 4_095  # characters of a path
-_MOST_IN_ONE = 100  # paths in a list
+_NUMBERS = (int, float, complex, bool, type(None))
+_MOST_TEXTS = 10_000  # and what holds some; of more paths it is told that they are not looked up
 #: By these names code writes or makes files; `open` does with a mode that says so.
 _WRITERS = re.compile(
     r"(write|save|dump)|to_(csv|excel|feather|file|hdf|json|parquet|pickle|sql|netcdf|zarr)$"
@@ -191,17 +200,25 @@ def _directories(codes: Iterable[CodeType], values: Iterable[Any]) -> Iterator[t
 
 
 def _named(values: Iterable[Any]) -> Iterator[str]:
-    """Yield texts and paths among values, and in lists of them."""
+    """Yield texts and paths among values, and in containers and objects of the user's."""
     tempfile: Any = sys.modules.get("tempfile")
-    for value in values:
-        several = is_exactly(value, list, tuple, set, dict, deque)
-        for each in islice(items_of(value, 0), _MOST_IN_ONE) if several else (value,):
-            if is_exactly(each, str):
-                yield each
-            elif is_of(each, PurePath):
-                yield PurePath.__str__(each)
-            elif tempfile is not None and is_exactly(each, tempfile.TemporaryDirectory):
-                yield each.name
+    ahead = deque(values)
+    seen: dict[int, object] = {}  # held, so that no other gets their identity
+    while ahead and len(seen) < _MOST_TEXTS:
+        value = ahead.popleft()
+        if id(value) in seen:
+            continue
+        seen[id(value)] = value
+        if is_exactly(value, str):
+            yield value
+        elif is_of(value, PurePath):
+            yield PurePath.__str__(value)
+        elif tempfile is not None and is_exactly(value, tempfile.TemporaryDirectory):
+            yield value.name
+        elif is_exactly(value, list, tuple, set, dict, deque):
+            ahead += (each for each in items_of(value, 0) if not is_exactly(each, *_NUMBERS))
+        elif is_users_class(type(value)):
+            ahead += attributes(value).values()
 
 
 def _by_directory(paths: Collection[str]) -> dict[str, list[str]]:

@@ -59,13 +59,23 @@ def test_what_holds_functions_leads_to_them(value: object, reached: set[str]) ->
     assert {*functions(value)} - {"__init__", "json"} == reached
 
 
-def test_steps_are_followed_as_far_as_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_steps_are_followed_as_far_as_is_said() -> None:
     chain: Any = [[[[inner]]]]
     assert [functions(chain, depth=depth) for depth in (5, 4)] == [["inner"], []]
-    assert [functions([chain]), functions([[chain]])] == [["inner"], []]  # six steps, and seven
-    monkeypatch.setattr(reachable_functions, "_MAX_REACHED", 3)  # the first ones are looked at
-    many = [0.5, 1.5, inner, outer]
-    assert functions(many) == functions(*many) == ["inner"]
+    assert functions([[[[[[chain]]]]]]) == ["inner"]
+
+
+def test_of_very_many_the_nearest_are_looked_at_and_that_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Data count for nothing, and half of the room is left to what the first ones lead to."""
+    monkeypatch.setattr(reachable_functions, "_MOST", 20)  # a function counts for five
+    data = [0.5, *map(str, range(99))]
+    assert [functions(*data, outer), functions([*data, outer])] == [["outer", "json", "inner"]] * 2
+    several = [lambda: inner, lambda: outer, lambda: ITEMS, lambda: FACTOR]
+    assert functions(*several) == ["<lambda>", "<lambda>", "inner"]
+    cut = [find_reach(values, [Python()]).is_cut for values in (several, several[:1], data)]
+    assert cut == [True, False, False]
 
 
 def test_what_a_frameworks_own_functions_use_is_not_followed() -> None:

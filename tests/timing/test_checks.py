@@ -137,7 +137,7 @@ def state(
     vars(checkpoint).update(facts)
     scope = Scope(Snippet(Source.plain("f(x)"), {}), [])
     carryover = CarryoverEffects(scope, [], ["made"])
-    found = checks.check_state(checkpoint, advanced, carryover, calls, writes)
+    found = checks.check_state(scope, checkpoint, advanced, carryover, calls, writes)
     return {note.code: note.text for note in found}
 
 

@@ -35,6 +35,12 @@ CELLS = {
                               "f()", "Q.n"),
     "a global of an inner function": Cell(
         "x = 0\ndef f():\n    def inner():\n        global x; x += 1\n    inner()", "f()", "x"),
+    "a global of the last of many functions": Cell(
+        "x = 0\ndef f(n):\n    def g(): return n\n    return g\ndef last():\n    global x; x += 1\n"
+        "fs = [*map(f, range(1500)), last]", "[f() for f in fs]", "x"),
+    "a global of a function far below": Cell(
+        "x = 0\ndef f0():\n    global x; x += 1\n"
+        "for i in range(9):\n    exec(f'def f{i + 1}(): f{i}()')", "f9()", "x"),
     "the default of a context variable": Cell(
         "import contextvars; v = contextvars.ContextVar('v', default=[])", "v.get().append(1)",
         "v.get()"),

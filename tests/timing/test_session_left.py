@@ -62,6 +62,10 @@ CELLS = {
         f"{FILES}; h = []; from pathlib import Path; d = Path(d)",
         "h.append(0); (d / f'fw_{len(h)}').write_text('x')", "0",
         CLEAR, told="new files such as {fw}/fw_2"),
+    "new files deep in a dictionary": Cell(
+        f"{FILES}; h = []; at = {{'out': [*range(200), *map(str, range(200)), {{'to': d}}]}}",
+        "h.append(0); open(f'{at[\"out\"][-1][\"to\"]}/fw_{len(h)}', 'w').close()", "0",
+        CLEAR, told="new files such as {fw}/fw_2"),
     "new files of NumPy": Cell(
         f"{FILES}; h = []; {NUMPY}", "h.append(0); np.save(f'{d}/fw_{len(h)}', 1)", "0",
         CLEAR, told="new files such as {fw}/fw_2.npy"),

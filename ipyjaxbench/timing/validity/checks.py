@@ -96,6 +96,7 @@ def check_settings(
 
 
 def check_state(
+    scope: Scope,
     checkpoint: Checkpoint,
     advanced: Sequence[str],
     carryover: CarryoverEffects,
@@ -111,6 +112,8 @@ def check_state(
         yield notes.changed_meanwhile(checkpoint.meanwhile)
     if checkpoint.cut and calls_made > 1:
         yield notes.not_all_kept(checkpoint.cut, restore=checkpoint.restores)
+    if scope.is_cut and calls_made > 1:
+        yield notes.not_all_followed()
     used_up = carryover.exhausted_iterators() if calls_made > 1 else {}
     yield from used_up.values()
     names = [n for n in dict.fromkeys(advanced) if n not in used_up and n not in carryover.remade]

@@ -15,7 +15,13 @@ from tests.accuracy.left.settings import settings
 from tests.accuracy.section import Column, Row, Section
 
 _TIMED = "%%fwtime -q -b 0.05 -v found\n"
-_TELLING = ("state-advanced", "value-cached", "not-all-kept", "changed-meanwhile")
+_TELLING = (
+    "state-advanced",
+    "value-cached",
+    "not-all-kept",
+    "not-all-followed",
+    "changed-meanwhile",
+)
 _RESTORED = "put-back"
 OUTCOMES = ("as once", "told", "silent", "untrue", "failed")
 

@@ -67,8 +67,8 @@ def fresh() -> dict[str, Any]:
             return x
 
     return {
-        "jax": jax, "jnp": jnp, "suppress": suppress, "f": f, "Model": Model, "X": jnp.ones((4, 4)), "model": Model(),
-        "Silent": Silent,
+        "jax": jax, "jnp": jnp, "f": f, "Model": Model, "X": jnp.ones((4, 4)), "model": Model(),
+        "Silent": Silent, "suppress": suppress,
         "tree": jax.jit(lambda d: d["a"] * 2),
         "applied": jax.jit(lambda x, g: g(x), static_argnums=1),
         "masked": jax.jit(lambda x: x[x > 0]),
