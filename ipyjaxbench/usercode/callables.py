@@ -19,7 +19,8 @@ from ipyjaxbench.usercode.origin import (
     names_of_module,
 )
 
-_MOST, _ITEMS, _LEVELS = 5000, 200, 4  # objects, items of each, and steps from a name
+_MOST = 5000  # objects
+_ITEMS, _CALLABLE_ITEMS = 200, 5000  # of each: of those after the first ones what can be called
 _OF_SESSION = ("In", "Out")  # names under which IPython keeps what was typed and shown
 #: Classes whose objects lead nowhere, by identity: others may define what equal means.
 _PLAIN = frozenset(map(id, PLAIN))
@@ -46,27 +47,32 @@ def callables_in(names: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _walk(pairs: Iterable[tuple[str, Any]], seen: set[int]) -> Iterator[tuple[str, Any]]:
-    waiting = deque((path, value, 0) for path, value in pairs)
+    waiting = deque(pairs)
     while waiting and len(seen) < _MOST:
-        path, value, level = waiting.popleft()
+        path, value = waiting.popleft()
         if callable(value):
             yield path, value
-        if level < _LEVELS and id(type(value)) not in _PLAIN and id(value) not in seen:
+        if id(type(value)) not in _PLAIN and id(value) not in seen:
             seen.add(id(value))
-            held = islice(_held_by(path, value), _ITEMS)
-            waiting.extend(
-                (end, each, level + 1) for end, each in held if id(type(each)) not in _PLAIN
-            )
+            waiting.extend(_nearest(_held_by(path, value)))
+
+
+def _nearest(held: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    for n, (path, value) in enumerate(islice(held, _CALLABLE_ITEMS)):
+        if id(type(value)) not in _PLAIN and (n < _ITEMS or callable(value)):
+            yield path, value
 
 
 def _held_by(path: str, value: Any) -> Iterator[tuple[str, Any]]:
     """Yield what is right within a value and may be called, or lead to that."""
     kind = type(value)
     if kind is dict:
-        pairs = [pair for pair in islice(value.items(), _ITEMS) if is_exactly(pair[0], str, int)]
+        pairs = [
+            pair for pair in islice(value.items(), _CALLABLE_ITEMS) if is_exactly(pair[0], str, int)
+        ]
         yield from ((f"{path}[{key!r}]", each) for key, each in pairs)
     elif is_of(value, list, tuple):
-        for n, each in enumerate(islice(items_of(value, 0), _ITEMS)):
+        for n, each in enumerate(islice(items_of(value, 0), _CALLABLE_ITEMS)):
             if id(type(each)) not in _PLAIN:  # of most long ones all are
                 yield f"{path}[{n}]", each
     elif is_of(value, functools.partial):

@@ -23,7 +23,8 @@ from ipyjaxbench.usercode.origin import is_users_class, is_users_function
 from ipyjaxbench.usercode.scopes import Paths, Scopes
 from ipyjaxbench.usercode.side_effects import is_used_up, outright_names
 
-_DEPTH = 8  # of what holds others
+_DEPTH = 30  # of what holds others; functions that call others count for nothing
+_ON_HOST = 1000  # a depth: of what the host calls, what that holds counts for nothing
 
 
 class Reader:
@@ -37,7 +38,7 @@ class Reader:
         paths: those that names have.
         objects: gives those of them that can change in place, as long as others hold them.
         places: where these stood, each once.
-        is_cut: whether there were more than `MOST_READ`.
+        is_cut: whether there were more than `MOST_READ`, or some lay too deep.
         raised: whether objects raised errors when they were looked at.
         is_hidden: whether code reads names in a text that is not known.
     """
@@ -68,7 +69,7 @@ class Reader:
     ) -> None:
         """Add what the code of a function reads; the first argument of a method is its owner."""
         scopes, whose = Scopes(function, arguments), whose or name_of(function)
-        if scopes.key in self._seen or depth > _DEPTH:
+        if scopes.key in self._seen or depth >= _ON_HOST or self._is_too_deep(depth):
             return
         self._seen.add(scopes.key)
         self._names.update(names_as_text.names_used(code := original(function.__code__)))
@@ -97,7 +98,7 @@ class Reader:
         if is_of(value, ModuleType) and is_used_up(value):
             self._used_up[chain.name] = None
         try:  # what the host calls reads names in each call
-            self._follow(chain, path, value, _DEPTH if chain.on_host else depth)
+            self._follow(chain, path, value, _ON_HOST if chain.on_host else depth)
         except CODE_ERRORS:  # what it refers to is gone, or its own code raises
             self.raised = True
 
@@ -188,7 +189,7 @@ class Reader:
             self.is_cut = True
             return
         value = self._data.wrapped(value)
-        if path in self.found or depth > _DEPTH or id(value) in self._holding:
+        if path in self.found or id(value) in self._holding or self._is_too_deep(depth):
             return
         data = (
             imprints.imprint_plain(value)
@@ -207,6 +208,10 @@ class Reader:
             self._add_holder(path, value, depth, is_known=data is not None)
         finally:
             self._holding.discard(id(value))
+
+    def _is_too_deep(self, depth: int) -> bool:
+        self.is_cut = self.is_cut or _DEPTH < depth < _ON_HOST
+        return depth > _DEPTH and depth != _ON_HOST
 
     def _add_holder(self, path: str, value: Any, depth: int, *, is_known: bool) -> None:
         kind = type(value)
@@ -281,7 +286,7 @@ class Reader:
         """Add a function's code, and what the user's own read, or what others close over."""
         self.found[path] = imprints.imprint_function(function)
         if is_users_function(function):
-            self.read_code(function, arguments, depth + 1, owner, path)
+            self.read_code(function, arguments, depth, owner, path)
         else:
             self._keep(*places.places_of_cells(function))
             for name, each in closure_values(function):

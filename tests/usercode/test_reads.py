@@ -61,6 +61,10 @@ def test_arguments_are_read_however_python_loads_them() -> None:
 def test_very_much_is_cut() -> None:
     many = [*range(2 * MOST_READ)]
     assert reads(lambda: many).is_cut
+    deep: list[Any] = []
+    for _ in range(99):
+        deep = [deep]
+    assert reads(lambda: deep).is_cut
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,15 @@ NUMPY = jitted("w = np.arange(3.0, dtype=np.float32)", "x * w")
 SET = jitted("some = {1, 2}", "x * sum(some)")
 NESTED = jitted("scale = 2.0\n@jax.jit\ndef inner(x):\n    return x * scale", "inner(x) + 1")
 LAYERS = jitted("layers = [jnp.ones((3, 3)), jnp.ones((3, 3))]", "sum(x @ w for w in layers)")
+BELOW = jitted(
+    "scale = 2.0\ndef g0(x): return x * scale\n"
+    "for n in range(9): exec(f'def g{n + 1}(x): return g{n}(x)')", "g9(x)",
+)  # fmt: skip
+LINKED = jitted(
+    "import types\nlink = types.SimpleNamespace(v=2.0)\n"
+    "for n in range(12): link = types.SimpleNamespace(n=link)\n"
+    "def v_of(o): return o.v if hasattr(o, 'v') else v_of(o.n)", "x * v_of(link)",
+)  # fmt: skip
 PRINTED = jitted("note = 'first'", "(print(note), x + 1)[1]")
 LOGGED = jitted(
     "import logging\nlogger, note = logging.getLogger('user'), 'first'",
@@ -236,6 +245,8 @@ CASES = (
     Case(LAYERS, "layers[1] = layers[1] * 2", "layers[1] is another f32[3,3]"),
     Case(LAYERS, "layers.append(jnp.ones((3, 3)))", "layers was list of 2"),
     Case(LAYERS, "layers = [*layers]"),
+    Case(BELOW, "scale = 3.0", "scale was 2.0 when f was traced, is 3.0"),
+    Case(LINKED, "link.n.n.n.n.n.n.n.n.n.n.n.n.v = 3.0", ".n.v was 2.0 when f was traced, is 3.0"),
     Case(PRINTED, "note = 'second'"),
     Case(LOGGED, "note = 'second'"),
     Case(ACTIVATION, "act = jnp.sin", "act was tanh when f was traced, is sin"),

@@ -103,6 +103,20 @@ def test_a_function_is_told_once_whatever_names_it_has(cells: Shell) -> None:
     cells.run("%trace_cached --watch off")
 
 
+@pytest.mark.parametrize(
+    ("kept", "path"),
+    [("[*range(300), *[jax.jit(abs)] * 300, f]", "kept[600]"),
+     ("{'a': {'b': [({'c': [[f]]},)]}}", "kept['a']['b'][0][0]['c'][0][0]")],
+)  # fmt: skip
+def test_a_function_is_told_wherever_it_is_kept(cells: Shell, kept: str, path: str) -> None:
+    cells.run("%trace_cached --watch on")
+    cells.run(f"{SCALE}\nkept = {kept}\ndel f")
+    cells.run("scale = 3.0")
+    lines = [each.data["text/plain"] for each in cells.shown]
+    cells.run("%trace_cached --watch off")
+    assert lines == [f"stale: {path} (scale was 2.0 when f was traced, is 3.0)"]
+
+
 @pytest.mark.parametrize("before", [SCALE, NESTED])
 def test_what_our_own_looks_trace_is_no_trace_of_the_session(cells: Shell, before: str) -> None:
     cells.run(before)

@@ -23,6 +23,14 @@ def f(x):
     return inner(x) + scale
 f(x)
 """
+BELOW = """
+scale = 2.0
+def g0(x): return x * scale
+for n in range(9): exec(f'def g{n + 1}(x): return g{n}(x)')
+@tf.function
+def f(x): return g9(x)
+f(x)
+"""
 LOSS = """
 def loss(x):
     return tf.reduce_sum(x ** 2)
@@ -120,6 +128,7 @@ class Case(NamedTuple):
 
 CASES = (
     Case(SCALE, "scale = 3.0", ("scale was 2.0 when f was traced, is 3.0",), "f(tf.ones(5))"),
+    Case(BELOW, "scale = 3.0", ("scale was 2.0 when f was traced, is 3.0",)),
     Case(SCALE, "scale = tf.constant(3.0)", ("scale was 2.0 when f was traced, is f32[]",)),
     Case(SCALE, "del scale", ("scale was 2.0 when f was traced, and is gone",)),
     Case(SCALE, "scale = 2", (), "f(tf.ones(5))"),
