@@ -176,6 +176,7 @@ def shell(_one_shell: "InteractiveShell") -> "Iterator[Shell]":
     for name in set(names) - _names_of_compiler(names):
         del names[name]
     names.update(before)
+    names["_oh"].clear()  # outputs, which the session keeps
     hook.update(last)
     hidden.clear()
     hidden.update(hidden_before)

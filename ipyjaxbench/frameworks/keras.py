@@ -15,12 +15,11 @@ from ipyjaxbench.usercode import (
     is_of,
     is_users_function,
     name_of,
-    named_values,
+    named_below,
     package_of,
     unwrap,
 )
 
-_MAX_DEPTH = 4  # functions that call functions
 _BACKENDS = ("jax", "torch", "tensorflow")
 #: Methods of models that are loops over batches.
 _BATCH_LOOPS = ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch")
@@ -97,16 +96,12 @@ def _used(call: Call) -> Iterator[tuple[str, Any]]:
     yield "", function.__self__ if type(function) is MethodType else function
     yield from zip(call.labels, call.args, strict=True)
     yield from call.kwargs.items()
-    yield from _named_by([function], _MAX_DEPTH)
+    yield from named_below(function, _plain)
 
 
-def _named_by(values: Iterable[Any], depth: int) -> Iterator[tuple[str, Any]]:
-    for value in values if depth else ():
-        function = unwrap(value) if type(value) is FunctionType else value
-        if is_users_function(function):
-            pairs = [*named_values(function)]
-            yield from pairs
-            yield from _named_by([each for _, each in pairs], depth - 1)
+def _plain(value: Any) -> FunctionType | None:
+    function = unwrap(value) if type(value) is FunctionType else value
+    return function if is_users_function(function) else None
 
 
 def _is_of_keras(value: Any) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextvars import copy_context
 from functools import partial
+from itertools import chain
 from types import MethodType
 from typing import Any
 
@@ -26,7 +27,7 @@ from ipyjaxbench.usercode import Reads, ask, unwrap
 
 _DERIVATIVES = {"grad", "jvp"}
 _MOST_SHOWN = 5
-_MOST_TRACES = 5  # of one function, where a call is not known
+_MOST_TRACES = 20  # of one function, where a call is not known
 
 
 def find_stale(
@@ -277,10 +278,14 @@ def _stale_in_kept(watch: CallWatch, compiled: Any, traces: list[Trace]) -> tupl
     calls = watch.kept_calls(compiled)
     if max(len(traces), len(calls)) > _MOST_TRACES:
         return ()
-    found = [changes_in(each, compiled, each.code.reads()) for each in traces]
-    if all(found):  # else to hold programs against today's tells no more
-        found += [find_stale(watch, *call) for call in calls]
-    return found[0] if found and all(found) else ()
+    of_traces = (changes_in(each, compiled, each.code.reads()) for each in traces)
+    of_calls = (find_stale(watch, *call) for call in calls)
+    first: tuple[Change, ...] = ()
+    for changes in chain(of_traces, of_calls):
+        if not changes:  # to hold the others against today's code, which takes long, tells no more
+            return ()
+        first = first or changes
+    return first
 
 
 def _kept_traces(watch: CallWatch, compiled: Any) -> list[Trace]:

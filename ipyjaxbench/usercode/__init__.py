@@ -44,6 +44,7 @@ from ipyjaxbench.usercode.code_objects import (
     closure_values,
     fingerprint,
     globals_in,
+    named_below,
     named_values,
     names_in,
     names_read_and_bound,

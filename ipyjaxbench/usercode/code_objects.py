@@ -3,7 +3,8 @@
 import dis
 import functools
 import gc
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
@@ -87,6 +88,26 @@ def named_values(function: FunctionType) -> Iterator[tuple[str, Any]]:
         if name in function.__globals__:
             yield name, function.__globals__[name]
     yield from closure_values(function)
+
+
+def named_below(
+    value: Any, plain: Callable[[Any], FunctionType | None]
+) -> Iterator[tuple[str, Any]]:
+    """Yield what a function names, and what the functions name that it uses, as `named_values`.
+
+    Args:
+        value: the function, as it is called.
+        plain: gives the function whose code is followed; None for what is not.
+    """
+    seen: set[int] = set()
+    ahead = deque([value])
+    while ahead:
+        function = plain(ahead.popleft())
+        if function is not None and id(function) not in seen:
+            seen.add(id(function))
+            pairs = [*named_values(function)]
+            yield from pairs
+            ahead.extend(each for _, each in pairs)
 
 
 def closure_values(function: FunctionType) -> Iterator[tuple[str, Any]]:

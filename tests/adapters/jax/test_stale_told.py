@@ -64,8 +64,10 @@ t.fit(x), t.evaluate(x)
 """
 
 
-def test_a_jitted_method_is_told_where_the_timed_one_calls_it(cells: Shell) -> None:
+@pytest.mark.parametrize("shapes", [1, 8])
+def test_a_jitted_method_is_told_where_the_timed_one_calls_it(cells: Shell, shapes: int) -> None:
     cells.run(METHODS)
+    cells.run(f"for n in range(1, {shapes}): t.fit(jnp.ones(n + 3))")
     cells.run("scale = 3.0")
     cells.run("%fwtime -q -n 1 -r 3 -v found t.fit(x)")
     told = [note.text for note in cells.names["found"].notes if note.code == "stale-program"]

@@ -15,13 +15,13 @@ from ipyjaxbench.usercode import (
     attribute,
     is_of,
     is_users_file,
-    named_values,
+    is_users_function,
+    named_below,
     package_of,
     unwrap,
 )
 
 COMPOSITES: tuple[type, ...] = (tf.RaggedTensor, tf.SparseTensor, tf.IndexedSlices)
-_MAX_CALL_DEPTH = 4  # functions that call functions
 _WRAPPER = "of_tensors"
 
 
@@ -58,27 +58,13 @@ def is_variable(value: object) -> bool:
 
 def used_values(function: Any) -> Iterator[tuple[str, Any]]:
     """Yield each global and closed-over value that a function and those it uses name."""
-    visited: set[int] = set()
-    level = [function]
-    for _ in range(_MAX_CALL_DEPTH):
-        following: list[Any] = []
-        for each in level:
-            code = _function_of(each)
-            if code is None or id(code) in visited or not is_users_file(code.__code__.co_filename):
-                continue
-            visited.add(id(code))
-            values = [*named_values(code)]
-            yield from values
-            following += [value for _, value in values]
-        level = following
+    return named_below(function, _users_function)
 
 
 def functions_of(function: Any) -> Iterator[FunctionType]:
     """Yield the plain functions that are called: this one, and those that it uses by name."""
-    for each in (function, *(value for _, value in used_values(function))):
-        plain = _function_of(each)
-        if plain is not None and is_users_file(plain.__code__.co_filename):
-            yield plain
+    used = (value for _, value in used_values(function))
+    yield from filter(None, map(_users_function, (function, *used)))
 
 
 def is_tensorflows(call: Call) -> bool:
@@ -145,11 +131,11 @@ def is_keras_setting(value: object) -> bool:
     )
 
 
-def _function_of(value: Any) -> FunctionType | None:
-    """Return the code of a function, method, `tf.function`, or layer of the user's."""
+def _users_function(value: Any) -> FunctionType | None:
+    """Return the code of a function, method, `tf.function`, or layer, if it is the user's."""
     value = innermost_function(value)
     if is_of(value, MethodType):
         value = value.__func__
     if is_layer(value):
         value = attribute(type(value), "call")
-    return value if is_of(value, FunctionType) else None
+    return value if is_users_function(value) else None
