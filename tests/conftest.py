@@ -106,6 +106,15 @@ def no_leaks() -> Iterator[None]:
     assert not changed, f"left changed: {changed}"
 
 
+@pytest.fixture(scope="module")
+def frameworks_are_no_garbage() -> Iterator[None]:
+    """To look through all that they keep takes a second, and adapters look for users' objects."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 @pytest.fixture
 def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
     """A device that has nothing to do at moment 0."""

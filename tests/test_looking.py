@@ -1,4 +1,4 @@
-"""What only looks imports no module of a framework that the session has not imported itself."""
+"""What only looks imports no module of a framework that the session has not, draws no number."""
 
 import json
 import os
@@ -27,7 +27,9 @@ if "tensorflow" in sys.modules:
     os.abort()
 """
 SESSION = """
-import json, sys
+import json, os, random, sys
+from importlib.util import find_spec
+import numpy
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
@@ -40,34 +42,74 @@ ARRAYS = {
 LOOKS = ("1", "%fwdevices", "%fwdevices x", "%ipyjaxbench", "%trace_cached --watch on", "z = x + x",
          "%trace_cached --watch off", "%trace_cached x + x", "%trace_cached --predict f(x)",
          "%fwtime -n 2 -r 3 f(x)", "%%fwcompare -b 0.05\\nadd: x + x\\ndouble: 2 * x")
+#: With all frameworks; these do import modules, of which some draw when they are imported.
+REPORTS = ("%%fwcompare --sweep n=1,2 -b 0.2\\nadd: n + n\\ndouble: 2 * xt",
+           "%fwtime -n 2 -r 3 xf + xf", "%fwtime --profile -n 2 -r 3 f(xj)",
+           "%tfgraph tensorflow.sin(xf)", "%trace_cached --watch on\\nf(xj)",
+           "%fxgraph --dynamo torch.sin(xt)")
+ALL = '''
+import jax
+xt, xf, xj = torch.ones(3), tensorflow.ones(3), jax.numpy.ones(3)
+f = jax.jit(lambda x: x + 1)
+'''
+#: What is drawn from, how it is seeded, and what is drawn.
+GENERATORS = {
+    "random": ("random.seed(0)", "random.random()"),
+    "numpy": ("numpy.random.seed(0)", "numpy.random.rand()"),
+    "torch": ("torch.manual_seed(0)", "torch.rand(1).item()"),
+    "tensorflow": (
+        "tensorflow.random.set_seed(0); tensorflow.random.set_global_generator("
+        "tensorflow.random.Generator.from_seed(0))",
+        "[float(tensorflow.random.uniform([])),"
+        " float(tensorflow.random.get_global_generator().normal([]))]"),
+}
 
 def modules():
     return {name for name in sys.modules if name.partition(".")[0] in ROOTS}
+
+def seed():
+    for name in used:
+        exec(GENERATORS[name][0], {name: sys.modules[name]})
+
+def draw():
+    return [eval(GENERATORS[name][1], {name: sys.modules[name]}) for name in used]
+
+def run(cell, key):
+    seed()
+    expected = draw()
+    seed()
+    before = modules()
+    done = shell.run_cell(cell)
+    if "--predict" not in cell:  # which says that nothing is compiled
+        done.raise_error()
+    imported[key] = sorted(modules() - before)
+    drawn[key] = draw() != expected
 
 config = Config()
 config.HistoryManager.enabled = False
 shell = InteractiveShell.instance(config=config)
 shell.run_cell("%load_ext ipyjaxbench").raise_error()
-imported = {}
+used, imported, drawn = ["random", "numpy"], {}, {}
 for name in sys.argv[1:]:
     exec(f"import {name}", shell.user_ns)  # no cell: what is registered for its end is not called
-    for when in ("unused", "used"):
-        if when == "used":
-            exec(f"x = {ARRAYS[name]}; y = x + x\\ndef f(x): return x + x", shell.user_ns)
-        for look in LOOKS if when == "used" else LOOKS[:2]:
-            before = modules()
-            done = shell.run_cell(look)
-            if "--predict" not in look:  # which says that nothing is compiled
-                done.raise_error()
-            imported[f"{name} {when}: {look}"] = sorted(modules() - before)
-refused = ""
+    for look in LOOKS[:2]:
+        run(look, f"{name} unused: {look}")
+    exec(f"x = {ARRAYS[name]}; y = x + x\\ndef f(x): return x + x", shell.user_ns)
+    used += {name} & GENERATORS.keys()
+    for look in LOOKS:
+        run(look, f"{name} used: {look}")
+looked, refused = dict(imported), ""
 if sys.argv[1] == "tensorflow":
     import ipyjaxbench, torch
     try:
         ipyjaxbench.graph(torch.nn.Linear(3, 3), torch.ones(3))
     except ipyjaxbench.IpyJaxBenchError as error:
         refused = f"{error}" if "triton" not in sys.modules else "triton was imported"
-print("\\n" + json.dumps([imported, refused]))
+    sys.path.remove(os.environ["IPYTHONDIR"])  # the one of triton's name
+    shell.run_cell(ALL).raise_error()
+    for report in REPORTS if find_spec("triton") is None else REPORTS[:-1]:
+        run(report, report)
+print("\\n" + json.dumps([looked, refused, drawn]))
 """
 
 
@@ -93,12 +135,13 @@ def sessions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Fut
 
 
 @pytest.mark.parametrize("order", [*map(" ".join, ORDERS)])
-def test_looking_imports_nothing_and_what_would_abort_the_process_is_refused(
+def test_looking_imports_and_draws_nothing_and_what_would_abort_the_process_is_refused(
     order: str, sessions: dict[str, Future[Ran]]
 ) -> None:
     done = sessions[order].result()
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
-    imported, refused = json.loads(done.stdout.splitlines()[-1])
+    imported, refused, drawn = json.loads(done.stdout.splitlines()[-1])
     assert len(imported) == 2 * 13
     assert {look: names for look, names in imported.items() if names} == {}
+    assert [look for look, is_drawn in drawn.items() if is_drawn] == []
     assert refused == (REFUSED if order.startswith("tensorflow") else "")

@@ -18,6 +18,7 @@ from IPython.core.error import UsageError
 from ipyjaxbench.device.held import Held, Holder
 from tests.shell import Shell
 
+pytestmark = pytest.mark.usefixtures("frameworks_are_no_garbage")  # each release collects
 SIDE = 300
 MATRIX = 8 * SIDE**2
 FAILING = f"""\
@@ -29,15 +30,6 @@ def outer():
     big = np.ones(({SIDE}, {SIDE}))
     return lambda v: v + big
 """
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _frameworks_are_no_garbage() -> Iterator[None]:
-    """Each release collects, and to look through all that they keep takes a second."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.usercode.snippet import Source
 
+pytestmark = pytest.mark.usefixtures("frameworks_are_no_garbage")
 COUNT = 0
 
 
