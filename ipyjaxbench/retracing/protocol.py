@@ -4,13 +4,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from types import MethodType
 from typing import Any, NamedTuple
 
 from ipyjaxbench.frameworks import Capability, DiskMiss, Framework, Program
 from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Property, Signature
 from ipyjaxbench.retracing.read_changes import PartChange, ReadChange
 from ipyjaxbench.retracing.traced_code import TracedCode
-from ipyjaxbench.usercode import Reads, Site, how_to_define, unwrap
+from ipyjaxbench.usercode import Reads, Site, how_to_define, is_of_library, unwrap
 
 Args = Sequence[Any]
 Kwargs = Mapping[str, Any]
@@ -120,6 +121,14 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
         """Return what tells functions apart, also behind methods and partials."""
         return self.signature(function, (), {}).function
 
+    def owner(self, function: Any) -> Any:
+        """Return the object whose method it is, while others share its code; None of a function."""
+        return function.__self__ if type(function) is MethodType else None
+
+    def methods(self, value: Any) -> Mapping[str, Any]:  # noqa: ARG002
+        """Return compiled methods of a library's object that runs the user's code, by name."""
+        return {}
+
     def traced_code(self, function: Any, args: Args, kwargs: Kwargs) -> TracedCode | None:  # noqa: ARG002
         """Return what is compiled for such a call; None where guards cover what it reads."""
         return None
@@ -210,6 +219,8 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
                 f"define {', '.join(gone)} again: without it, {self.name(function)} does not trace"
             )
         again = self.how_to_define_again(function)
+        if is_of_library(unwrap(function)):  # its arguments are as they are
+            return again
         return f"pass what changes to {self.name(function)} as an argument, or {again}"
 
     def how_to_define_again(self, function: Any, quote: str = "") -> str:

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from contextvars import copy_context
 from functools import partial
 from itertools import chain
-from types import MethodType
 from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
@@ -295,7 +294,7 @@ def _kept_traces(watch: CallWatch, compiled: Any) -> list[Trace]:
     """
     traces = TRACE_LOG.traces(watch.token(compiled))
     kept = [each for each in traces if not each.code.is_dropped()]
-    if type(compiled) is not MethodType or not kept:
+    if watch.owner(compiled) is None or not kept:
         return kept
     bound = watch.signature(compiled, (), {})
     return [each for each in kept if is_same_owner(each.signature, bound)]

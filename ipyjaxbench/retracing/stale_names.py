@@ -25,7 +25,10 @@ def find_stale_functions(names: Mapping[str, Any]) -> Iterator[tuple[str, tuple[
     told: set[tuple[object, int]] = set()
     looks = Counter[int]()
     for name, value in callables_in(names):
-        for called in (value, call_of(value)):
+        methods = (
+            (f"{name}.{end}", each) for w in watches for end, each in w.methods(value).items()
+        )
+        for path, called in ((name, value), (name, call_of(value)), *methods):
             if type(called) is MethodType:
                 looks[id(called.__func__)] += 1
                 if looks[id(called.__func__)] > _MOST_OBJECTS:
@@ -38,13 +41,13 @@ def find_stale_functions(names: Mapping[str, Any]) -> Iterator[tuple[str, tuple[
             is_told = which in told or (not which[1] and any(each == which[0] for each, _ in told))
             told.add(which)
             if not is_told:
-                yield name, changes
+                yield path, changes
 
 
 def _which(watch: CallWatch, compiled: Any) -> tuple[object, int]:
     """Return what tells functions apart, whatever stands for one, and of methods whose."""
-    owner = id(compiled.__self__) if type(compiled) is MethodType else 0
     try:
+        owner = 0 if (found := watch.owner(compiled)) is None else id(found)
         return watch.token(compiled) or id(compiled), owner
     except CODE_ERRORS:  # the user's objects may raise anything
-        return id(compiled), owner
+        return id(compiled), 0

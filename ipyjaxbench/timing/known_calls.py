@@ -2,12 +2,20 @@
 
 import ast
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from typing import Any, NamedTuple
 
 from ipyjaxbench.frameworks import Compilation, Framework, Scope, find_compiler
-from ipyjaxbench.usercode import Snippet, attributes, is_plain, look_up, nodes_in_scope, root_name
+from ipyjaxbench.usercode import (
+    Snippet,
+    attributes,
+    is_plain,
+    look_up,
+    look_up_called,
+    nodes_in_scope,
+    root_name,
+)
 
+Arguments = tuple[list[object], dict[str, object]]
 _WAITS = ("block_until_ready",)
 
 
@@ -31,7 +39,7 @@ class KnownCall(NamedTuple):
         """What is called, as typed."""
         return ast.unparse(self.node.func)
 
-    def arguments(self) -> tuple[list[object], dict[str, object]]:
+    def arguments(self) -> Arguments:
         """Return what the arguments were in the first call.
 
         Raises:
@@ -40,16 +48,18 @@ class KnownCall(NamedTuple):
         return _arguments(self.node, self.scope)
 
 
-def find_calls(scope: Scope) -> Iterator[tuple[Any, list[object], dict[str, object]]]:
+def find_calls(scope: Scope) -> Iterator[tuple[Any, Arguments | None]]:
     """Yield what each run calls once, with its arguments in the first call; nothing is evaluated.
 
-    Calls with other arguments than names, attributes and constants are left out.
+    Of arguments other than names, attributes and constants nothing is known: None.
     """
     for node in _always_run(scope.snippet):
-        function = look_up(node.func, scope.read_values)
+        function = look_up_called(node.func, scope.read_values)
         if function is not None:
-            with suppress(LookupError):
-                yield function, *_arguments(node, scope)
+            try:
+                yield function, _arguments(node, scope)
+            except LookupError:
+                yield function, None
 
 
 def find_known_calls(scope: Scope, frameworks: Sequence[Framework]) -> Iterator[KnownCall]:
@@ -100,7 +110,7 @@ def _unconditional(node: ast.AST) -> Iterator[ast.Call]:
         yield from _unconditional(child)
 
 
-def _arguments(node: ast.Call, scope: Scope) -> tuple[list[object], dict[str, object]]:
+def _arguments(node: ast.Call, scope: Scope) -> Arguments:
     args = [_value(argument, scope) for argument in node.args]
     kwargs = {str(k.arg): _value(k.value, scope) for k in node.keywords if k.arg}
     if len(kwargs) != len(node.keywords):

@@ -80,7 +80,12 @@ from ipyjaxbench.usercode.instrument import (
 from ipyjaxbench.usercode.instrument_copies import CopyingHook
 from ipyjaxbench.usercode.line_trace import CodeLine, LineTrace, innermost_line
 from ipyjaxbench.usercode.loaded_names import LoadedNames
-from ipyjaxbench.usercode.members import call_of, is_plain_function, wrappers_in
+from ipyjaxbench.usercode.members import (
+    call_of,
+    is_plain_function,
+    look_up_called,
+    wrappers_in,
+)
 from ipyjaxbench.usercode.name_chains import assigned_names, chains
 from ipyjaxbench.usercode.objects import (
     ask,
@@ -107,6 +112,7 @@ from ipyjaxbench.usercode.origin import (
     GENERATED,
     PACKAGE,
     is_file_of,
+    is_of_library,
     is_users_class,
     is_users_file,
     is_users_function,

@@ -1,9 +1,10 @@
 """What is in functions, classes, objects and containers, found without running code of theirs."""
 
+import ast
 import functools
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -14,6 +15,7 @@ from ipyjaxbench.usercode.objects import (
     is_exactly,
     is_of,
     items_of,
+    look_up,
     slots,
     unwrap,
 )
@@ -64,6 +66,21 @@ def is_of_class(owner: Any, name: str) -> bool:
 def is_descriptor(value: Any) -> bool:
     """Whether what stands in a class is bound to an object that is asked for it, as a method is."""
     return any("__get__" in class_dict(each) for each in mro_of(type(value)))
+
+
+def look_up_called(node: ast.expr, values: Mapping[str, object]) -> Any:
+    """Return what a name or a dotted name calls, a method with its object; None for others."""
+    found: Any = look_up(node, values)
+    if not isinstance(node, ast.Attribute):
+        return found
+    owner = look_up(node.value, values)
+    if owner is None or not is_of_class(owner, node.attr) or not is_descriptor(found):
+        return found
+    if is_of(found, staticmethod):
+        return found.__func__
+    if is_of(found, classmethod):
+        return MethodType(found.__func__, type(owner))
+    return MethodType(found, owner) if callable(found) else None
 
 
 def contents_of(value: Any) -> tuple[int, Iterator[tuple[str, Any]]]:

@@ -69,6 +69,11 @@ def is_users_function(value: Any) -> TypeGuard[FunctionType]:
     return type(value) is FunctionType and is_users_file(value.__code__.co_filename)
 
 
+def is_of_library(value: Any) -> bool:
+    """Whether it is a plain function that the user did not write."""
+    return type(value) is FunctionType and not is_users_function(value)
+
+
 def is_users_class(kind: type) -> bool:
     """Whether the user wrote a class, or it is one for attributes of any name."""
     name = classes.module_of(kind)

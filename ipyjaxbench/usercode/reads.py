@@ -90,7 +90,8 @@ def find_reads(
 
     Args:
         function: it itself is not among them; of a library's, what it holds of the user's counts.
-        arguments: those of its parameters whose values it is compiled with, by name.
+        arguments: those of its parameters whose values it is compiled with, by name; of a library's
+            function those that it may call.
         imprint: of a framework's data and objects; None for all others.
         wrapped: of a framework's container the one of Python's in it; all else as it is.
         parts: of what has an imprint of kind "object", those that count too, by the ends of their
@@ -105,6 +106,8 @@ def find_reads(
         name = name_of(function) or class_name(type(function))
         reader.read_value(name, function)
         reader.found.pop(name, None)
+        for name, value in arguments.items():
+            reader.read_value(name, value)
     reader.read_wrappers(around, 0)
     reader.read_rest()
     for path in reader.paths.below(reader.found, passed, id(function)):

@@ -1,6 +1,7 @@
 """Compiled functions in the user's code that run what was traced with other values."""
 
 from collections.abc import Callable, Iterator, Sequence
+from types import MethodType
 from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
@@ -27,15 +28,20 @@ def note_stale_programs(watch: CallWatch, code: CodeFacts) -> Iterator[Note]:
     Where the arguments of a call are not known, that is so where each of its programs is.
     """
     calls = [
-        (called, args, kwargs)
-        for function, args, kwargs in code.calls
+        (called, given)
+        for function, given in code.calls
         for called in (function, call_of(function))
         if ask(watch.takes, called)
     ]
-    found = [(f, find_stale(watch, f, args, kwargs)) for f, args, kwargs in calls]
-    known = [function for function, _, _ in calls]
+    found = [
+        (f, stale_in_all(watch, f) if given is None else find_stale(watch, f, *given))
+        for f, given in calls
+    ]
+    known = [function for function, _ in calls]
     tokens = {_token(watch, function) for function in known}
-    named = [called for f in code.functions for called in (f, call_of(f)) if called is not None]
+    owners = [each.__self__ for each in known if type(each) is MethodType]
+    reached = (f for f in code.functions if not any(f is each for each in owners))
+    named = [called for f in reached for called in (f, call_of(f)) if called is not None]
     others = [f for f in named if ask(watch.takes, f) and _token(watch, f) not in tokens]
     apart = (each for each in others if not _is_part(each, [*known, *others]))
     found += [(function, stale_in_all(watch, function)) for function in apart]

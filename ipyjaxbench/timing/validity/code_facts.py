@@ -11,6 +11,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from ipyjaxbench.frameworks import Placement
+from ipyjaxbench.timing.known_calls import Arguments
 from ipyjaxbench.usercode import arguments, nodes_of
 
 #: Names of what multiplies matrices, in any framework; "@" is the operator.
@@ -36,8 +37,8 @@ class CodeFacts:
     functions: tuple[object, ...] = ()  # callables and modules that it can reach
     written: tuple[FunctionType, ...] = ()  # those among them that the user wrote
     compiled: tuple[object, ...] = ()  # those among them that a framework compiles
-    # what it calls once in each run with arguments that are known, and these
-    calls: tuple[tuple[Any, list[object], dict[str, object]], ...] = ()
+    # what it calls once in each run, with its arguments; None where these are not known
+    calls: tuple[tuple[Any, Arguments | None], ...] = ()
 
     def devices(self, framework: str, dtype: str) -> list[str]:
         """Return the devices where this framework's arrays of a type, or of mixed types, live."""

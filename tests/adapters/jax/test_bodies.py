@@ -76,3 +76,19 @@ def test_the_array_beside_a_counter_is_not_to_blame() -> None:
     assert why(written("x, n", bound), X, jnp.int32(3)).blamed == ("n",)
     within = "return jax.lax.scan(lambda c, _: (c, x[:n].sum()), 0, None, length=2)"
     assert why(written("x, n", within), X, jnp.int32(3)).blamed == ("n",)
+
+
+@pytest.mark.parametrize(("call", "blamed"), [
+    ("cond(flag > 0, lambda v: v + 1, lambda v: x[:v], k)", "k"),
+    ("cond(flag > 0, lambda v, w: v[:w], lambda v, w: v, x, k)", "k"),
+    ("cond(flag > 0, lambda v, w: v if v.sum() > 0 else -v, lambda v, w: v, x, k)", "x"),
+    ("cond(flag > 0, lambda v: v, lambda v: v if v.sum() > 0 else -v, operand=x)", "x"),
+    ("cond(flag > 0, lambda v: v[0] if v[1] > 0 else -v[0], lambda v: v[0], (x, k))", "x, k"),
+    ("cond(flag > 0, lambda *v: v[0] if v[1] > 0 else -v[0], lambda *v: v[0], x, k)", "x, k"),
+    ("cond(flag, x, lambda v: v if v.sum() > 0 else -v, k, lambda v: x)", "flag, x, k"),
+    ("switch(flag, [lambda v, w: v if w > 0 else -v, lambda v, w: v], x, k)", "k"),
+    ("fori_loop(0, k, lambda i, c: c if i > 0 else -c, x)", "k"),
+    ("scan(lambda c, a: (c if c > 0 else -c, a), k * 1.0, x)", "k, x"),
+])  # fmt: skip
+def test_what_a_branch_is_given_is_blamed_and_no_predicate(call: str, blamed: str) -> None:
+    assert ", ".join(why(written("flag, k, x", f"return jax.lax.{call}"), 1, 3, X).blamed) == blamed

@@ -77,14 +77,14 @@ def names_in(place: origin.Place) -> list[str]:
 def _names_in(text: str, error: BaseException, inner: origin.Place | None) -> Iterator[str]:
     """Yield names in an expression; those of a function in it are its own.
 
-    Of a loop whose rows or turns are at fault, they are those of what it goes along.
+    Of a loop or a branch they are those of what is given to its body for what is at fault there.
     """
     try:
         tree: ast.AST = ast.parse(text.strip())
     except SyntaxError:  # a part of a statement
         return
-    if inner is not None and (rows := _rows_of_loop(tree, error, inner)) is not None:
-        tree = rows
+    if inner is not None and (given := _given_to_body(tree, error, inner)) is not None:
+        tree = given
     # The order is that of the code, not that of the tree.
     nodes = [node for node in _walk_outside_lambdas(tree) if isinstance(node, ast.Name)]
     for node in sorted(nodes, key=lambda name: (name.lineno, name.col_offset)):
@@ -98,25 +98,58 @@ def _walk_outside_lambdas(tree: ast.AST) -> Iterator[ast.AST]:
             yield from _walk_outside_lambdas(node)
 
 
-def _rows_of_loop(tree: ast.AST, error: BaseException, inner: origin.Place) -> ast.AST | None:
-    """Return what a loop goes along, where JAX blames that argument of its body alone."""
-    if not isinstance(tree, ast.Module) or len(tree.body) != 1:
-        return None
-    match tree.body[0]:
-        case ast.Expr(ast.Call(ast.Attribute(attr="scan") | ast.Name("scan"), [_, _, rows, *_])):
-            index, along = 1, rows
-        case ast.Expr(
-            ast.Call(ast.Attribute(attr="fori_loop") | ast.Name("fori_loop"), [start, stop, *_])
-        ):
-            index, along = 0, ast.Tuple([start, stop], ast.Load())
+def _given_to_body(tree: ast.AST, error: BaseException, inner: origin.Place) -> ast.AST | None:
+    """Return what a loop or a branch is given for the arguments of its body that are at fault.
+
+    That is all but the predicate where these are not known; None for a loop, since what it carries
+    comes from all that it is given.
+    """
+    match tree:
+        case ast.Module([ast.Expr(ast.Call() as call)]):
+            given = _given_by_position(call)
         case _:
             return None
+    if not given:
+        return None
     parameters = inner.code.co_varnames[: inner.code.co_argcount]
     words = words_of_function(error)
-    base = {name.partition("[")[0].partition(".")[0] for name in words}
-    is_counter = index == 0 and words == [_OLD_COUNTER]
-    is_blamed = is_counter or (base and base == {*parameters[index : index + 1]})
-    return along if is_blamed else None
+    names = {re.split(r"[.\[]", name)[0] for name in words} or _asked_by_name(inner)
+    at = [0] if words == [_OLD_COUNTER] else [parameters.index(n) for n in names & {*parameters}]
+    is_known = (
+        bool(at) and max(at) < len(given) and (words == [_OLD_COUNTER] or names <= {*parameters})
+    )
+    parts = [given[n] for n in sorted(at)] if is_known else given
+    return None if None in parts else ast.Tuple([each for each in parts if each], ast.Load())
+
+
+def _asked_by_name(place: origin.Place) -> set[str]:
+    """Return the names in an expression whose values are asked for: numbers, if there are some."""
+    values: dict[str, Any] = {name: place.frame.f_locals.get(name) for name in names_in(place)}
+    traced = {name: each for name, each in values.items() if is_a(each, jax.core.Tracer)}
+    return {name for name, each in traced.items() if not each.shape} or {*traced}
+
+
+def _given_by_position(call: ast.Call) -> list[ast.expr | None]:
+    """Return what each argument of a body stands for; None for what a loop carries on."""
+    match call:
+        case ast.Call(ast.Call(ast.Attribute(attr="vmap") | ast.Name("vmap")), args):
+            return [*args]
+        case ast.Call(ast.Attribute(attr=name) | ast.Name(name), args):
+            pass
+        case _:
+            return []
+    match name, args:
+        case "scan", [_, _, rows, *_]:
+            return [None, rows]
+        case "fori_loop", [start, stop, *_]:
+            return [ast.Tuple([start, stop], ast.Load()), None]
+        case "cond", [_, _, ast.Lambda(), _, ast.Lambda()]:  # each branch has its own operand
+            return []
+        case "cond", [_, _, _, *operands]:
+            return [*operands, *(each.value for each in call.keywords if each.arg == "operand")]
+        case "switch", [_, _, *operands]:
+            return [*operands]
+    return []
 
 
 def _message_about(leaf: Any) -> str:

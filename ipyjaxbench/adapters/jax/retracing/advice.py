@@ -12,7 +12,7 @@ from ipyjaxbench.adapters.jax.retracing import callee
 from ipyjaxbench.adapters.jax.retracing.define_again import typed_as
 from ipyjaxbench.adapters.shared.retracing import advise, defining, is_gone, is_number, renewing
 from ipyjaxbench.retracing import Change, ReadChange
-from ipyjaxbench.usercode import is_exactly, is_of
+from ipyjaxbench.usercode import is_exactly, is_of, is_of_library
 
 #: In words, as f32[3] or key<fry>[]; JAX takes no array of objects or texts.
 _ARRAY = re.compile(r"(?!object|str|bytes)(?:\w+|key<\w+>)\[[\d,]*\](?: weak)?")
@@ -103,6 +103,8 @@ def _is_own_code(change: Change) -> bool:
 
 def _stale_kind(change: Change, function: Any) -> str:
     """Return how it may be given to a jitted function, by what it was and is."""
+    if is_of_library(callee.plain_of(function)):
+        return "stale object"
     if not change.old:  # its trace was not seen
         names = getattr(callee.plain_of(function), "__globals__", {})
         is_data = all(is_of(names.get(path), *_DATA) for path in change.paths())

@@ -1,6 +1,6 @@
 """What JAX does in each call of a jitted function."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -8,7 +8,13 @@ import jax
 from jax._src import core
 
 from ipyjaxbench.adapters.jax.compile_events import Event, Events, phases_of, programs_of
-from ipyjaxbench.adapters.jax.retracing import cache_key, cache_miss_log, callee, kept_bodies
+from ipyjaxbench.adapters.jax.retracing import (
+    cache_key,
+    cache_miss_log,
+    callee,
+    kept_bodies,
+    ufuncs,
+)
 from ipyjaxbench.adapters.jax.retracing.advice import fixes
 from ipyjaxbench.adapters.jax.retracing.cache_clearing import were_cleared
 from ipyjaxbench.adapters.jax.retracing.cache_miss_log import CacheMissLog
@@ -65,7 +71,7 @@ class JaxCallWatch(EventWatch[Event]):
 
     def name(self, function: Any) -> str:
         """Return the name of what was jitted."""
-        return callee.lowered_name(function) or callee.display_name(callee.plain_of(function))
+        return callee.lowered_name(function) or callee.called_name(function)
 
     def full_name(self, function: Any) -> str:
         """Return that with what defines it."""
@@ -121,6 +127,14 @@ class JaxCallWatch(EventWatch[Event]):
         if callee.lowered_name(function):
             return 0
         return living_token(Called.from_call(function, (), {}).function)
+
+    def owner(self, function: Any) -> Any:
+        """Return the object of a method, or a ufunc: all of them share one jitted function."""
+        return function if ufuncs.function_of(function) else super().owner(function)
+
+    def methods(self, value: Any) -> Mapping[str, Any]:
+        """Return those of a ufunc of the user's."""
+        return ufuncs.methods_of(value)
 
     def traced_code(
         self, function: Any, args: Args, kwargs: Kwargs

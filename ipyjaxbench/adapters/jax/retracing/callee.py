@@ -11,9 +11,10 @@ import jax
 from jax._src import core
 
 from ipyjaxbench.adapters.jax import trees
+from ipyjaxbench.adapters.jax.retracing import ufuncs
 from ipyjaxbench.adapters.shared import retracing
 from ipyjaxbench.errors import CODE_ERRORS
-from ipyjaxbench.retracing import Args, Kwargs
+from ipyjaxbench.retracing import Args, Invocation, Kwargs
 from ipyjaxbench.usercode import (
     closure_values,
     is_exactly,
@@ -120,8 +121,10 @@ def _is_of_equinox(kind: type, name: str) -> bool:
     return module_of(kind) == _EQUINOX and name_of(kind) == name
 
 
-#: Return the function in methods and partials, Equinox's too, and all that it is called with.
-unbound = functools.partial(retracing.unbound, is_method=_is_method, is_partial=_is_partial)
+def unbound(function: Any, args: Args = (), kwargs: Kwargs | None = None) -> Invocation:
+    """Return the function in methods, partials and ufuncs, and all that it is called with."""
+    found = retracing.unbound(function, args, kwargs, is_method=_is_method, is_partial=_is_partial)
+    return ufuncs.unbound(*found) if type(found[0]) is ufuncs.UFUNC else found
 
 
 def is_watched(function: Any) -> bool:
@@ -196,6 +199,12 @@ def plain_of(function: Any) -> Any:
     function, _, _ = unbound(function)
     inner = inspect.unwrap(function)
     return inner if inner is function else plain_of(inner)
+
+
+def called_name(function: Any) -> str:
+    """Return the name of what was jitted in a function; of a ufunc its own."""
+    inner = retracing.unbound(function)[0]
+    return display_name(plain_of(function) if type(inner) is not ufuncs.UFUNC else inner)
 
 
 def display_name(plain: Any) -> str:

@@ -10,12 +10,13 @@ from typing import Any
 
 import jax
 
-from ipyjaxbench.adapters.jax.retracing import callee
+from ipyjaxbench.adapters.jax.retracing import callee, ufuncs
 from ipyjaxbench.adapters.shared.define_again import define_again
 from ipyjaxbench.frameworks import find_reach, loaded
 from ipyjaxbench.usercode import (
     assignment_of,
     attribute,
+    how_to_define,
     is_of_module,
     is_users_function,
     names_in,
@@ -43,6 +44,15 @@ def how_to_define_again(function: Any, quote: str = "") -> str:
         quote: to put around names.
     """
     jitted = callee.jitted_in(function)
+    _, (*owner, _), _ = callee.unbound(function, (None,))
+    applied = ufuncs.function_of(owner[0]) if owner else None
+    if applied is not None:
+        again = how_to_define(applied, f"{quote}{callee.display_name(applied)}{quote}")
+        return f"{again}, then make the ufunc of it anew"
+    return _define_again(function, jitted, quote)
+
+
+def _define_again(function: Any, jitted: Any, quote: str) -> str:
     if is_frozen(function):
         made = assignment_of(jitted)
         typed = f"run {quote}{made}{quote}" if made else "lower and compile it anew"

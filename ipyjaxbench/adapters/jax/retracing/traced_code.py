@@ -13,7 +13,7 @@ import numpy as np
 
 from ipyjaxbench import units
 from ipyjaxbench.adapters.jax import trees
-from ipyjaxbench.adapters.jax.retracing import callee, programs
+from ipyjaxbench.adapters.jax.retracing import callee, programs, ufuncs
 from ipyjaxbench.adapters.jax.retracing.callee import Called
 from ipyjaxbench.adapters.jax.retracing.held_arguments import HeldArgument, hold
 from ipyjaxbench.adapters.jax.retracing.needed_names import CopiedCall
@@ -94,13 +94,15 @@ class JaxTracedCode(TracedCode):
         if isinstance(inner, jax.stages.Compiled):  # the user froze it
             return None
         plain = callee.plain_of(inner)
+        names = label_arguments(plain, args, kwargs)
+        known = {**dict(zip(names, args, strict=True)), **kwargs}
         if is_users_function(plain):
-            names = label_arguments(plain, args, kwargs)
-            known = {**dict(zip(names, args, strict=True)), **kwargs}
             bound = {each for each, value in zip(names, args, strict=True) if not _in(value, given)}
             passed = known.keys() - bound
             return find_reads(plain, known, imprint, around=inner, passed=passed)
-        found = find_reads(plain if type(plain) is not FunctionType else function, {}, imprint)
+        outer = plain if type(plain) is not FunctionType else function
+        called = {name: _code_of(value) for name, value in known.items() if callable(value)}
+        found = find_reads(outer, called, imprint)
         return found if found.paths else None
 
     def keep(self, program: Any) -> None:
@@ -186,6 +188,11 @@ class JaxTracedCode(TracedCode):
         except CODE_ERRORS:  # what it read is gone, or cannot be traced, or be compared
             return if_unsure
         return if_unsure if same is None else not same
+
+
+def _code_of(value: Any) -> Any:
+    """Return what runs where a library calls it."""
+    return ufuncs.function_of(value) or value
 
 
 def _in(value: object, values: Iterable[object]) -> bool:
