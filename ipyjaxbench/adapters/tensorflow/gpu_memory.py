@@ -68,9 +68,9 @@ def _limit(gpu: Any, fraction: float) -> MemorySetting:
         return MemorySetting(
             _NAME, f"{_short(gpu)} is already split into logical devices; unchanged"
         )
-    sizes = {each.memory for each in query_gpus()}
+    sizes = {None if each.sliced else each.memory for each in query_gpus()}
     whole = sizes.pop() if len(sizes) == 1 else None
-    if whole is None:  # the driver may number GPUs otherwise
+    if whole is None:  # the driver may number GPUs otherwise, and tells nothing of MIG's slices
         return MemorySetting(
             _NAME,
             f"memory size of {_short(gpu)} unknown. Set the limit in MiB yourself:"

@@ -199,8 +199,9 @@ def test_growth_and_limits_are_set_before_it_starts(gpu: pytest.MonkeyPatch) -> 
         "a fixed share is preallocated: --no-prealloc has no effect with --mem-fraction"
     )
     several = NvidiaGpu("H100", memory=80 * 2**30), NvidiaGpu("A100", memory=40 * 2**30)
-    for unlike in (several, ()):
-        gpu.setattr(gpu_memory, "query_gpus", lambda unlike=unlike: unlike)
+    in_slices = (NvidiaGpu("H100", memory=80 * 2**30, sliced=True),)  # of which one has a part
+    for unknown in (several, (), in_slices):
+        gpu.setattr(gpu_memory, "query_gpus", lambda unknown=unknown: unknown)
         (found,) = set_memory(fraction=0.5)
         assert found.words.startswith("memory size of GPU:0 unknown.")
     (late,) = set_memory(started=True, prealloc=False)
