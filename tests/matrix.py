@@ -59,6 +59,8 @@ class Environment:
         named: packages whose versions are told.
         colab: whether all else has Colab's versions.
         is_beside: whether it is this Python with its packages, and these beside them.
+        is_stand_in: whether what it has stands for an accelerator.
+        platforms: JAX's, where a compiler for chips is there that have no devices.
     """
 
     name: str
@@ -68,6 +70,8 @@ class Environment:
     named: tuple[str, ...] = ("ipython", "ipykernel", "traitlets", "jupyter_client", "numpy")
     colab: bool = False
     is_beside: bool = False
+    is_stand_in: bool = False
+    platforms: str = ""
 
     def installs(self, home: Path) -> list[str]:
         """What pip is told."""
@@ -98,10 +102,21 @@ ENVIRONMENTS = (
     Environment(
         "asynchronous JAX platform", "3.12", ("jax==0.11.2", "lammps-jax-pjrt-cpu==0.11.2"),
         ("tests/async_platform",), ("jax", "jaxlib", "lammps-jax-pjrt-cpu"),
+        is_stand_in=True,
     ),
     Environment(
         "asynchronous PyTorch device", HERE, ("ninja==1.13.0",), ("tests/async_torch",),
-        ("torch", "ninja"), is_beside=True,
+        ("torch", "ninja"), is_beside=True, is_stand_in=True,
+    ),
+    # Not installed: there JAX would look for chips at every start.
+    Environment(
+        "TPU compiler", HERE, ("libtpu==0.0.42.1",), ("tests/chips/test_tpus.py",),
+        ("jax", "libtpu"), is_beside=True, is_stand_in=True, platforms="cpu",
+    ),
+    Environment(
+        "GPU compiler", HERE, ("jax-cuda12-plugin==0.10.2", "jax-cuda12-pjrt==0.10.2"),
+        ("tests/chips/test_gpus.py",), ("jax", "jax-cuda12-plugin"), is_beside=True,
+        is_stand_in=True, platforms="cpu",
     ),
     Environment(
         "triton", HERE, ("triton==3.7.1",), ("tests/test_looking.py", "tests/test_readme.py"),
@@ -166,19 +181,24 @@ def interpreter(version: str) -> str | None:
     return None
 
 
-def run(environment: Environment, home: Path | None, arguments: list[str]) -> bool:
-    """Run the tests, and say how it went; a Python that is not here is said and not counted."""
+def run(environment: Environment, home: Path | None, arguments: list[str], *also: Path) -> bool:
+    """Run the tests, and say how it went; a Python that is not here is said and not counted.
+
+    Packages in more folders are found before all others.
+    """
     title = f"{environment.name}, Python {environment.python}"
     if home is None:
         print(f"not run: {title}: there is no such Python here", flush=True)
         return True
     start = time.monotonic()
     python = python_of(environment, home)
-    beside = [home] if environment.is_beside else []
+    beside = [*also, *([home] if environment.is_beside else [])]
     path = os.pathsep.join(map(str, [ROOT, *beside]))
     programs = os.pathsep.join([*(f"{each}/bin" for each in beside), os.environ["PATH"]])
     with tempfile.TemporaryDirectory() as own:
         folders = dict.fromkeys(("IPYTHONDIR", "JUPYTER_DATA_DIR", "JUPYTER_CONFIG_DIR"), own)
+        if environment.platforms:
+            folders["JAX_PLATFORMS"] = environment.platforms
         # What older libraries are warned of is not ours to mend.
         command = [python, "-m", "tests", "-q", "-pno:cacheprovider", "-pno:warnings"]
         done = subprocess.run(

@@ -141,6 +141,7 @@ def test_what_torch_holds_of_a_gpu_and_would_give_back(monkeypatch: pytest.Monke
                             total_memory=recorded["mem_get_info"][1])  # fmt: skip
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: known)
     monkeypatch.setattr(torch.cuda, "memory_stats", lambda _: recorded["torch"])
+    monkeypatch.setattr(torch.cuda, "get_allocator_backend", lambda: "native")
     found, notes = torch_devices._cuda(0, [])
     assert (found.used, found.peak, found.limit) == (167_773_184, 201_327_616, 85_017_493_504)
     (note,) = notes  # 2 MiB in pieces of 210 are no fragmentation

@@ -8,6 +8,7 @@ from typing import Any
 import jax
 from jax._src import config as jax_config, xla_bridge
 
+from ipyjaxbench.adapters.jax.gpu_memory import memory_notes
 from ipyjaxbench.adapters.jax.placement import device_name, is_host
 from ipyjaxbench.adapters.jax.synchronization import has_started, local_devices
 from ipyjaxbench.device import (
@@ -19,10 +20,9 @@ from ipyjaxbench.device import (
     MemorySetting,
     Probe,
     gpu_kind,
-    how_to_allocate_on_demand,
     too_late,
 )
-from ipyjaxbench.host import Gpu, query_gpu_driver, query_gpus, usable_cpus
+from ipyjaxbench.host import Gpu, query_gpus, usable_cpus
 from ipyjaxbench.reports import Note
 
 _GPUS = ("gpu", "cuda", "rocm")
@@ -39,7 +39,7 @@ class JaxDevices(DeviceInventory):
             return super().devices()
         gpus = query_gpus() if has_gpus() else ()
         answers = [_device(device, gpus) for device in local_devices()]
-        notes = (*_virtual(), *(_memory_notes() if has_gpus() else ()))
+        notes = (*_virtual(), *(memory_notes(local_devices()) if has_gpus() else ()))
         return self._started(answers, _default(), notes)
 
     def start(self) -> bool:
@@ -160,20 +160,3 @@ def _chosen_by(chosen: Any) -> str:
         return "jax_default_device"
     # A context manager hides what is set for the whole process.
     return "jax_default_device" if everywhere() is chosen else "with jax.default_device"
-
-
-def _memory_notes() -> Iterator[Note]:
-    """Yield what was taken of a GPU's memory at the start, and how to have it otherwise."""
-    driver = query_gpu_driver()
-    if driver:
-        yield Note("gpu-driver", f"NVIDIA driver {driver}")
-    if os.environ.get("XLA_PYTHON_CLIENT_PREALLOCATE") in ("false", "False", "0"):
-        yield Note("memory-grows", "JAX allocates GPU memory on demand and keeps it")
-        return
-    variables = ("XLA_CLIENT_MEM_FRACTION", "XLA_PYTHON_CLIENT_MEM_FRACTION")
-    share = next((os.environ[name] for name in variables if os.environ.get(name)), ".75")
-    yield Note(
-        "memory-preallocated",
-        f"JAX preallocated {float(share):.0%} of each GPU at startup. To allocate on demand,"
-        f" restart the kernel and {how_to_allocate_on_demand('jax')} before the first use",
-    )

@@ -1,6 +1,5 @@
 """TensorFlow's devices, what it takes of their memory, and which is the default."""
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -25,8 +24,6 @@ from ipyjaxbench.device import (
 )
 from ipyjaxbench.host import query_gpus, usable_cpus
 from ipyjaxbench.reports import Note
-
-_GROWS = "TF_FORCE_GPU_ALLOW_GROWTH"
 
 
 class TensorFlowDevices(DeviceInventory):
@@ -159,7 +156,7 @@ def _growth(physical: Sequence[Any]) -> Iterator[Note]:
     gpus = [each for each in physical if each.device_type == "GPU"]
     if not gpus:
         return
-    if _is_forced() or all(tf.config.experimental.get_memory_growth(gpu) for gpu in gpus):
+    if gpu_memory.grows(tf.config.experimental.get_memory_growth(gpu) for gpu in gpus):
         text = "TensorFlow allocates GPU memory on demand and keeps it"
         yield Note("memory-grows", text)
     elif not any(_limit([gpu]) for gpu in gpus):
@@ -175,17 +172,13 @@ def _planned_memory() -> Iterator[Note]:
     """Yield what it will take of each GPU; its own list of GPUs would load their driver."""
     gpus = query_gpus() if tf.test.is_built_with_cuda() else ()
     chosen = getattr(tf_context._context, "_memory_growth_map", None) or {}
-    if not gpus or _is_forced() or any(chosen.values()):
+    if not gpus or gpu_memory.grows([any(chosen.values())]):
         return
     yield Note(
         "memory-will-be-preallocated",
         f"TensorFlow will preallocate most of the memory of {units.count(len(gpus), 'GPU')} at its"
         f" first use. To allocate on demand, {how_to_allocate_on_demand('tensorflow')} now",
     )
-
-
-def _is_forced() -> bool:
-    return os.environ.get(_GROWS, "").lower() in ("true", "1")
 
 
 def _strategy() -> Iterator[Note]:

@@ -1,6 +1,7 @@
 """Sets what TensorFlow may take of each GPU's memory, before it has started them."""
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import tensorflow as tf
@@ -10,6 +11,19 @@ from ipyjaxbench.device import MemoryRequest, MemorySetting, too_late
 from ipyjaxbench.host import query_gpus
 
 _NAME = "tensorflow"
+_VARIABLE = "TF_FORCE_GPU_ALLOW_GROWTH"
+#: All that TensorFlow reads; it logs that it cannot read another one, such as "1", and goes on.
+_VALUES = {"true": True, "false": False}
+
+
+def grows(chosen: Iterable[bool | None]) -> bool:
+    """Whether memory is allocated on demand: the environment decides before what was chosen."""
+    forced = _forced()
+    return all(chosen) if forced is None else forced
+
+
+def _forced() -> bool | None:
+    return _VALUES.get(os.environ.get(_VARIABLE, ""))
 
 
 def set_memory(request: MemoryRequest, *, started: bool) -> Iterator[MemorySetting]:
@@ -36,6 +50,10 @@ def _let_grow(gpu: Any) -> MemorySetting:
             _NAME,
             f"{_short(gpu)} is already split into logical devices, which cannot allocate on demand",
         )
+    if _forced() is False:
+        return MemorySetting(
+            _NAME, f"{_VARIABLE}=false overrides what is set of {_short(gpu)}; unchanged"
+        )
     tf.config.experimental.set_memory_growth(gpu, enable=True)
     return MemorySetting(
         _NAME,
@@ -50,9 +68,9 @@ def _limit(gpu: Any, fraction: float) -> MemorySetting:
         return MemorySetting(
             _NAME, f"{_short(gpu)} is already split into logical devices; unchanged"
         )
-    sizes = {each.memory for each in query_gpus()}
+    sizes = {None if each.sliced else each.memory for each in query_gpus()}
     whole = sizes.pop() if len(sizes) == 1 else None
-    if whole is None:  # the driver may number GPUs otherwise
+    if whole is None:  # the driver may number GPUs otherwise, and tells nothing of MIG's slices
         return MemorySetting(
             _NAME,
             f"memory size of {_short(gpu)} unknown. Set the limit in MiB yourself:"

@@ -1,6 +1,7 @@
 """PyTorch's accelerators: which are in use, what is waited for, and what all of a kind tell."""
 
 import functools
+import os
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -13,6 +14,8 @@ from ipyjaxbench.frameworks import GeneratorState
 _USUAL = ("cuda", "xpu", "mps")
 #: Before 2.7 asking which accelerator there is starts CUDA's driver: pytorch#146098.
 _MAY_ASK = torch.__version__ >= (2, 7)  # takes 10 µs: too long for each wait
+_UNCACHED = "PYTORCH_NO_CUDA_MEMORY_CACHING"
+_has_context: Callable[[int], bool] | None = getattr(torch._C, "_cuda_hasPrimaryContext", None)
 #: Found in use once, a device stays so; asking again takes 70 µs.
 _in_use: set[torch.device] = set()
 
@@ -105,10 +108,29 @@ def free_and_total(device: torch.device) -> tuple[int, int] | None:
         return None
 
 
+def allocator(kind: str) -> str:
+    """Return the allocator of a kind: "native" counts, and tells the profiler what it does.
+
+    "cudaMallocAsync" counts. A "pluggable" one, as RMM's, and none at all ("uncached") do neither.
+    """
+    if kind != "cuda":
+        return "native"
+    if _UNCACHED in os.environ:
+        return "uncached"
+    return str(torch.cuda.get_allocator_backend())
+
+
+def counts_memory(kind: str) -> bool:
+    """Whether the allocator of a kind counts what it gives; where it does not, it tells 0."""
+    return allocator(kind) in ("native", "cudaMallocAsync")
+
+
 def used_memory(device: torch.device) -> int | None:
     """Return the bytes that tensors have on one; None where its allocator does not count."""
     tell = function(device.type, "memory_allocated")
-    return None if tell is None or device.type in ("mps", "xla") else int(tell(device))
+    if tell is None or device.type in ("mps", "xla") or not counts_memory(device.type):
+        return None
+    return int(tell(device))
 
 
 def generators() -> Iterator[GeneratorState]:
@@ -127,8 +149,9 @@ def _all_devices(kind: str, count: int) -> tuple[torch.device, ...]:
 def _has_memory(device: torch.device) -> bool:
     """Whether a device has or had memory in use; True where that is not told."""
     if device not in _in_use:
-        reserved = function(device.type, "memory_reserved")
-        if reserved is not None and not reserved(device.index):
+        counts = counts_memory(device.type)
+        tell = function(device.type, "memory_reserved") if counts else _has_context
+        if tell is not None and not tell(device.index):
             return False
         _in_use.add(device)
     return True

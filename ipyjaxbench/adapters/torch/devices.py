@@ -27,6 +27,8 @@ from ipyjaxbench.host import Gpu, query_gpus
 from ipyjaxbench.reports import Note
 
 _ALLOCATOR_VARIABLE = "PYTORCH_CUDA_ALLOC_CONF"
+_EXPANDABLE = "expandable_segments:True"
+_KNOWS_NEUTRAL_NAME = torch.__version__ >= (2, 9)
 _MIN_FRAGMENTED_SHARE = 0.1  # of what is reserved
 
 
@@ -125,11 +127,14 @@ def _cuda(index: int, gpus: Sequence[Gpu]) -> tuple[Device, list[Note]]:
     name = f"cuda:{index}"
     try:
         known = torch.cuda.get_device_properties(index)
-        stats = torch.cuda.memory_stats(index)
+        counts = accelerators.counts_memory("cuda")
+        stats = torch.cuda.memory_stats(index) if counts else None
     # A device that is lost, or that an assertion failed on, has many ways to say so.
     except Exception as error:  # noqa: BLE001
         return Device(name), [Device(name).failure(error)]
     kind = gpu_kind(known.name, f"{known.major}.{known.minor}")
+    if stats is None:
+        return Device(name, kind, limit=known.total_memory, users=_users(index, gpus)), []
     device = _add_memory(name, kind, stats, known.total_memory, _users(index, gpus))
     return device, list(_allocator(name, stats))
 
@@ -156,15 +161,24 @@ def _allocator(name: str, stats: Mapping[str, int]) -> Iterator[Note]:
         f"{units.size(used)}; torch.cuda.empty_cache() frees up to "
         f"{units.size(max(reserved - used - pieces, 0))}",
     )
-    if (
-        pieces > _MIN_FRAGMENTED_SHARE * reserved
-        and "expandable_segments:True" not in os.environ.get(_ALLOCATOR_VARIABLE, "")
-    ):
+    variable = next((name for name in _allocator_variables() if name in os.environ), None)
+    settings = os.environ.get(variable or "", "").replace(" ", "")
+    if pieces > _MIN_FRAGMENTED_SHARE * reserved and _EXPANDABLE not in settings:
+        whole = ",".join(filter(None, [settings, _EXPANDABLE]))
         yield Note(
             "memory-fragmented",
             f"{name}: {units.size(pieces)} are lost to fragmentation. To reduce it, set "
-            f"{_ALLOCATOR_VARIABLE}=expandable_segments:True in the environment and restart",
+            f"{variable or _ALLOCATOR_VARIABLE}={whole} in the environment and restart",
         )
+
+
+def _allocator_variables() -> Iterator[str]:
+    """Yield where settings of the allocator are looked for; the first that is set counts."""
+    yield _ALLOCATOR_VARIABLE
+    if torch.version.hip is not None:
+        yield "PYTORCH_HIP_ALLOC_CONF"
+    if _KNOWS_NEUTRAL_NAME:
+        yield "PYTORCH_ALLOC_CONF"
 
 
 def _version() -> Note:

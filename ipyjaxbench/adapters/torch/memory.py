@@ -40,6 +40,9 @@ class TorchMemory(MemoryMeter):
         __tracebackhide__ = True
         if is_profiling():
             return (_unknown(PROFILER_IN_USE),)
+        kinds = {device.type for device in accelerators.used_accelerators()}
+        for silent in {accelerators.allocator(kind) for kind in kinds} - {"native"}:
+            return (_unknown(f"PyTorch's profiler does not see this allocator ({silent})"),)
         lines = LineTimes()
         try:
             session = torch.autograd.profiler.profile(use_kineto=True, profile_memory=True)

@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import pytest
 
-from ipyjaxbench.adapters.jax import devices
+from ipyjaxbench.adapters.jax import devices, gpu_memory
 from ipyjaxbench.device.devices import Device
 from ipyjaxbench.device.memory_settings import MemoryRequest, MemorySetting, too_late
 from ipyjaxbench.device.protocol import DeviceInventory
@@ -37,6 +37,7 @@ def no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in (
         *("CUDA_VISIBLE_DEVICES", "XLA_PYTHON_CLIENT_PREALLOCATE", "XLA_CLIENT_MEM_FRACTION"),
         *("XLA_PYTHON_CLIENT_MEM_FRACTION", "JAX_PLATFORMS", "JAX_PLATFORM_NAME"),
+        "XLA_PYTHON_CLIENT_ALLOCATOR",
     ):
         monkeypatch.delenv(name, raising=False)
 
@@ -81,22 +82,45 @@ def test_who_else_uses_a_gpu_is_told_where_its_number_is_known(
     assert devices._users(gpu(), GPUS) is None
 
 
-def test_how_much_of_a_gpu_jax_took_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(devices, "query_gpu_driver", lambda: "570.1")
-    for name, value, told in (
-        ("", "", "JAX preallocated 75% of each GPU"),  # each adds to those before
-        ("XLA_PYTHON_CLIENT_MEM_FRACTION", "0.5", "JAX preallocated 50% of each GPU"),
-        ("XLA_CLIENT_MEM_FRACTION", ".3", "JAX preallocated 30% of each GPU"),
-        ("XLA_PYTHON_CLIENT_PREALLOCATE", "false", "JAX allocates GPU memory on demand"),
-        ("XLA_PYTHON_CLIENT_PREALLOCATE", "0", "JAX allocates GPU memory on demand"),
-    ):
-        if name:
-            monkeypatch.setenv(name, value)
-        driver, memory = devices._memory_notes()
-        assert driver == Note("gpu-driver", "NVIDIA driver 570.1")
-        assert memory.text.startswith(told)
-    monkeypatch.setattr(devices, "query_gpu_driver", str)
-    assert [note.code for note in devices._memory_notes()] == [memory.code]
+def pool(**changed: int) -> Any:
+    """A device whose pool was never used for more than a tenth."""
+    stats = {"pool_bytes": 100, "bytes_limit": 100, "peak_bytes_in_use": 10}
+    return gpu(memory_stats=lambda: stats | changed)
+
+
+def lost(*_: Any) -> Any:
+    raise RuntimeError("INTERNAL: the device is lost")
+
+
+@pytest.mark.parametrize(("variables", "device", "told"), [
+    ({}, gpu(), "JAX preallocated 75% of each GPU"),
+    ({"XLA_PYTHON_CLIENT_MEM_FRACTION": "0.5"}, gpu(), "JAX preallocated 50% of each GPU"),
+    ({"XLA_PYTHON_CLIENT_MEM_FRACTION": "0.5", "XLA_CLIENT_MEM_FRACTION": ".3"}, pool(),
+     "JAX preallocated 30% of each GPU"),
+    ({"XLA_CLIENT_MEM_FRACTION": "half"}, pool(), "JAX preallocated most of each GPU"),
+    ({"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}, gpu(), "JAX allocates GPU memory on demand and k"),
+    ({"XLA_PYTHON_CLIENT_PREALLOCATE": "0"}, gpu(memory_stats=lost), "JAX allocates GPU memory on"),
+    # Variables that were set or deleted since JAX has started.
+    ({"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}, pool(), "JAX preallocated 75% of each GPU"),
+    ({}, pool(pool_bytes=90), "JAX allocates GPU memory on demand and keeps it"),
+    # It has grown to the limit.
+    ({"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}, pool(peak_bytes_in_use=70), "JAX allocates GPU"),
+    ({"XLA_PYTHON_CLIENT_ALLOCATOR": "Platform"}, gpu(memory_stats=lambda: None),
+     "JAX allocates GPU memory on demand and gives it back at once"),
+    ({"XLA_PYTHON_CLIENT_ALLOCATOR": "cuda_async"}, gpu(), "JAX preallocated 75% of each GPU"),
+    ({"XLA_PYTHON_CLIENT_ALLOCATOR": "vmm"}, gpu(), None),
+])  # fmt: skip
+def test_how_much_of_a_gpu_jax_took_is_told(
+    variables: dict[str, str], device: Any, told: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gpu_memory, "query_gpu_driver", lambda: "570.1")
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    driver, *memory = gpu_memory.memory_notes([device])
+    assert driver == Note("gpu-driver", "NVIDIA driver 570.1")
+    assert [note.text.startswith(told or "") for note in memory] == [True] * (told is not None)
+    monkeypatch.setattr(gpu_memory, "query_gpu_driver", str)
+    assert [*gpu_memory.memory_notes([device])] == memory
 
 
 def test_gpus_are_known_by_backends_that_were_started_and_threads_by_a_flag(

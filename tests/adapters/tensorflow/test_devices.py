@@ -68,7 +68,7 @@ def test_a_gpu_is_told_with_what_was_taken_of_it(gpu: pytest.MonkeyPatch) -> Non
     grows = ("TensorFlow allocates GPU memory on demand and keeps it",)
     assert home().texts == grows
     tell(gpu, get_memory_growth=None)
-    gpu.setenv("TF_FORCE_GPU_ALLOW_GROWTH", "True")
+    gpu.setenv("TF_FORCE_GPU_ALLOW_GROWTH", "true")
     assert home().texts == grows
     gpu.delenv("TF_FORCE_GPU_ALLOW_GROWTH")
     tell(gpu, get_logical_device_configuration=[PART])
@@ -94,6 +94,29 @@ def test_each_of_several_gpus_is_told_by_its_number(gpu: pytest.MonkeyPatch) -> 
     # Once they are cut, a number says no more which of them a device is a part of.
     tell(gpu, get_logical_device_configuration=[PART])
     assert [(each.kind, each.limit) for each in home().devices] == [("", 2**30)] * 2
+
+
+@pytest.mark.parametrize("set_growth", [True, None])
+@pytest.mark.parametrize(("value", "grows"), [
+    ("true", True), ("false", False), ("True", None), ("1", None), ("", None),
+])  # fmt: skip
+def test_the_environment_decides_where_tensorflow_reads_it(
+    gpu: pytest.MonkeyPatch, value: str, grows: bool | None, set_growth: bool | None
+) -> None:
+    """It compares with two words, and keeps what was set where it finds another one."""
+    tell(gpu, get_memory_growth=set_growth)
+    gpu.setattr(devices, "query_gpus", lambda: (NvidiaGpu("H100"),))
+    gpu.setattr(tf.test, "is_built_with_cuda", lambda: True)
+    gpu.setattr(tf_context.context(), "_memory_growth_map", {"GPU:0": set_growth})
+    gpu.setenv("TF_FORCE_GPU_ALLOW_GROWTH", value)
+    found = bool(set_growth) if grows is None else grows
+    (words,) = home().texts
+    assert words.startswith("TensorFlow allocates" if found else "TensorFlow preallocated most")
+    assert bool(home(started=False).texts) is not found
+    tell(gpu, set_memory_growth=lambda *_, **__: None)
+    (setting,) = set_memory(prealloc=False)
+    in_vain = "TF_FORCE_GPU_ALLOW_GROWTH=false overrides"
+    assert setting.words.startswith(in_vain) is (value == "false")
 
 
 @pytest.mark.parametrize(("kind", "is_told"), [("GPU", True), ("NPU", False)])
@@ -176,8 +199,9 @@ def test_growth_and_limits_are_set_before_it_starts(gpu: pytest.MonkeyPatch) -> 
         "a fixed share is preallocated: --no-prealloc has no effect with --mem-fraction"
     )
     several = NvidiaGpu("H100", memory=80 * 2**30), NvidiaGpu("A100", memory=40 * 2**30)
-    for unlike in (several, ()):
-        gpu.setattr(gpu_memory, "query_gpus", lambda unlike=unlike: unlike)
+    in_slices = (NvidiaGpu("H100", memory=80 * 2**30, sliced=True),)  # of which one has a part
+    for unknown in (several, (), in_slices):
+        gpu.setattr(gpu_memory, "query_gpus", lambda unknown=unknown: unknown)
         (found,) = set_memory(fraction=0.5)
         assert found.words.startswith("memory size of GPU:0 unknown.")
     (late,) = set_memory(started=True, prealloc=False)

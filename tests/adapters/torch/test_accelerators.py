@@ -1,6 +1,7 @@
 """Accelerators, as far as PyTorch's functions tell: which are in use, and what is waited for."""
 
 import sys
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
@@ -8,11 +9,11 @@ import torch
 import torch._dynamo  # changes the environment when it is loaded
 
 from ipyjaxbench.adapters.torch import Torch, accelerators
-from ipyjaxbench.device.protocol import ArrayInspector
+from ipyjaxbench.device.protocol import ArrayInspector, MemoryMeter
 from ipyjaxbench.frameworks import MutableState
 from ipyjaxbench.timing.protocol import Profiler
 
-SECOND, THIRD = torch.device("cuda", 1), torch.device("cuda", 2)
+FIRST, SECOND, THIRD = (torch.device("cuda", index) for index in range(3))
 
 
 @pytest.fixture
@@ -22,6 +23,9 @@ def gpus(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 3)
     monkeypatch.setattr(torch.cuda, "current_device", lambda: 1)
     monkeypatch.setattr(torch.cuda, "memory_reserved", lambda index: (0, 0, 512)[index])
+    monkeypatch.setattr(torch.cuda, "get_allocator_backend", lambda: "native")
+    monkeypatch.setattr(accelerators, "_in_use", set())
+    monkeypatch.delenv("PYTORCH_NO_CUDA_MEMORY_CACHING", raising=False)
     return monkeypatch
 
 
@@ -44,6 +48,46 @@ def test_gpus_in_use_are_the_current_one_and_those_that_hold_memory(
     gpus.setattr(torch.cuda, "is_initialized", lambda: False)
     assert [*accelerators.used_accelerators()] == []
     assert (Torch().runs_ahead(), Torch().is_running()) == (False, False)
+
+
+UNSUPPORTED = "CUDAPluggableAllocator does not yet support getDeviceStats. If you need it, please"
+
+
+def have_allocator(patch: pytest.MonkeyPatch, name: str) -> None:
+    """Memory of CUDA's devices is taken from this allocator, as far as its functions tell."""
+
+    def uncounted(_: object) -> int:
+        if name == "pluggable":
+            raise RuntimeError(UNSUPPORTED)
+        return 0
+
+    if name == "uncached":
+        patch.setenv("PYTORCH_NO_CUDA_MEMORY_CACHING", "1")
+    else:
+        patch.setattr(torch.cuda, "get_allocator_backend", lambda: name)
+    for function in ("memory_reserved", "memory_allocated", "memory_stats"):
+        patch.setattr(torch.cuda, function, uncounted)
+
+
+@pytest.mark.parametrize(("allocator", "has_context", "used", "bytes_used"), [
+    ("cudaMallocAsync", None, [SECOND], 0),
+    ("pluggable", bool, [SECOND, THIRD], None),
+    ("uncached", bool, [SECOND, THIRD], None),
+    ("uncached", None, [FIRST, SECOND, THIRD], None),
+])  # fmt: skip
+def test_where_an_allocator_counts_nothing_gpus_with_a_context_are_in_use(
+    gpus: pytest.MonkeyPatch, waited: list[object], allocator: str,
+    has_context: Callable[[int], bool] | None, used: list[object], bytes_used: int | None,
+) -> None:  # fmt: skip
+    """A version that does not tell of contexts has all in use, so that no work is missed."""
+    have_allocator(gpus, allocator)
+    gpus.setattr(accelerators, "_has_context", has_context)
+    Torch().drain()
+    assert waited == used
+    assert accelerators.used_memory(SECOND) == bytes_used
+    (peak,) = Torch().capability(MemoryMeter).measure(lambda: pytest.fail("it is not called"))
+    assert peak.peak is None
+    assert peak.reason == f"PyTorch's profiler does not see this allocator ({allocator})"
 
 
 def test_work_on_one_stream_in_use_is_work_that_runs(gpus: pytest.MonkeyPatch) -> None:

@@ -44,6 +44,7 @@ STATS = {
     "allocated_bytes.all.current": 2 * 2**30, "allocated_bytes.all.peak": 5 * 2**30,
     "reserved_bytes.all.current": 6 * 2**30, "inactive_split_bytes.all.current": 1 * 2**30,
 }  # fmt: skip
+VARIABLES = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
 QUERY = "ipyjaxbench.adapters.torch.devices.query_gpus"
 
 
@@ -58,13 +59,15 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: H100)
     monkeypatch.setattr(torch.cuda, "memory_stats", lambda _: STATS)
     monkeypatch.setattr(torch.cuda, "_get_nvml_device_index", lambda index: index)
+    monkeypatch.setattr(torch.cuda, "get_allocator_backend", lambda: "native")
     monkeypatch.setattr(torch.version, "cuda", "12.8")
+    for name in (*VARIABLES, "PYTORCH_NO_CUDA_MEMORY_CACHING"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(QUERY, lambda: (Gpu("H100", others=2),))
     return monkeypatch
 
 
 def test_a_gpu_is_told_with_what_the_allocator_holds_of_it(gpu: pytest.MonkeyPatch) -> None:
-    gpu.delenv("PYTORCH_CUDA_ALLOC_CONF", raising=False)
     device = home().devices[1]
     assert (device.name, device.used, device.limit) == ("cuda:0", 2 * 2**30, 80 * 2**30)
     assert device.kind == "NVIDIA H100 80GB HBM3, compute capability 9.0"
@@ -162,12 +165,55 @@ def test_pieces_are_told_from_a_tenth_of_what_is_reserved_on(
     held: dict[str, int], codes: list[str], freed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stats = {f"{name}.all.current": nbytes for name, nbytes in held.items()}
-    monkeypatch.delenv("PYTORCH_CUDA_ALLOC_CONF", raising=False)
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
     found = [*devices._allocator("cuda:0", stats)]
     assert [note.code for note in found] == codes
     assert not codes or found[0].text.endswith(f"frees up to {freed}")
-    monkeypatch.setenv("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
-    assert [note.code for note in devices._allocator("cuda:0", stats)] == codes[:1]
+
+
+CUDA, HIP, BOTH = VARIABLES
+EXPANDABLE, SPLIT = "expandable_segments:True", "max_split_size_mb:512"
+
+
+@pytest.mark.parametrize(("hip", "knows_both", "variables", "advice"), [
+    (None, True, {}, f"{CUDA}={EXPANDABLE}"),
+    (None, True, {CUDA: EXPANDABLE}, None),
+    (None, True, {CUDA: f"{SPLIT}, expandable_segments : True"}, None),
+    (None, True, {CUDA: SPLIT}, f"{CUDA}={SPLIT},{EXPANDABLE}"),
+    (None, True, {BOTH: EXPANDABLE}, None),
+    (None, False, {BOTH: EXPANDABLE}, f"{CUDA}={EXPANDABLE}"),
+    (None, True, {BOTH: SPLIT}, f"{BOTH}={SPLIT},{EXPANDABLE}"),
+    (None, True, {CUDA: SPLIT, BOTH: EXPANDABLE}, f"{CUDA}={SPLIT},{EXPANDABLE}"),
+    (None, True, {HIP: EXPANDABLE}, f"{CUDA}={EXPANDABLE}"),
+    ("6.4", True, {HIP: EXPANDABLE}, None),
+])  # fmt: skip
+def test_what_is_set_of_the_allocator_is_not_advised_and_not_lost(
+    monkeypatch: pytest.MonkeyPatch, hip: str | None, knows_both: bool,
+    variables: dict[str, str], advice: str | None,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(torch.version, "hip", hip)
+    monkeypatch.setattr(devices, "_KNOWS_NEUTRAL_NAME", knows_both)
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    _, *found = devices._allocator("cuda:0", STATS)
+    told = [f"set {advice} in the environment and restart" in note.text for note in found]
+    assert told == [True] * (advice is not None)
+
+
+@pytest.mark.parametrize("allocator", ["pluggable", "uncached"])
+def test_an_allocator_that_counts_nothing_is_no_lost_gpu(
+    gpu: pytest.MonkeyPatch, allocator: str
+) -> None:
+    """RMM's refuses to tell; without a cache PyTorch tells that nothing is in use."""
+    gpu.setattr(accelerators, "allocator", lambda _: allocator)
+    gpu.setattr(torch.cuda, "memory_stats", lambda _: pytest.fail("it is not asked"))
+    device = home().devices[1]
+    assert (device.used, device.peak, device.limit, device.users) == (None, None, 80 * 2**30, 2)
+    assert device.kind.startswith("NVIDIA H100")
+    assert not any("respond" in text or "reserved" in text for text in home().texts)
 
 
 def set_memory(**request: Any) -> list[Any]:
