@@ -191,11 +191,8 @@ class Reader:
         value = self._data.wrapped(value)
         if path in self.found or id(value) in self._holding or self._is_too_deep(depth):
             return
-        data = (
-            imprints.imprint_plain(value)
-            if is_exactly(value, *PLAIN)
-            else self._data.imprint(value)
-        )
+        is_plain = is_exactly(value, *PLAIN)
+        data = imprints.imprint_plain(value) if is_plain else self._data.imprint(value)
         if data is not None:
             self.found[path] = data
             if data.in_place:
@@ -276,17 +273,12 @@ class Reader:
         heapq.heappush(self._containers, (count, number, path, parts, depth, {*self._holding}))
 
     def _add_function(
-        self,
-        path: str,
-        function: FunctionType,
-        depth: int,
-        arguments: Mapping[str, object],
-        owner: str = "",
+        self, path: str, function: FunctionType, depth: int, given: Mapping[str, object], owner: str
     ) -> None:
         """Add a function's code, and what the user's own read, or what others close over."""
         self.found[path] = imprints.imprint_function(function)
         if is_users_function(function):
-            self.read_code(function, arguments, depth, owner, path)
+            self.read_code(function, given, depth, owner, path)
         else:
             self._keep(*places.places_of_cells(function))
             for name, each in closure_values(function):
