@@ -31,6 +31,13 @@ class Two:
     def step(self, x): return x * self.rate
     @partial(jax.jit, static_argnums=0)
     def other(self, x): return x + self.shift
+    @partial(jax.jit, static_argnums=0)
+    def loop(self, x): return jax.lax.scan(lambda c, _: (c * self.rate, None), x, None, 3)[0]
+    @partial(jax.jit, static_argnames="n")
+    def several(self, x, n): return sum([x * self.rate for _ in range(n)])
+    @jax.jit
+    def traced(self, x): return [x * self.rate for _ in range(3)]
+jax.tree_util.register_pytree_node(Two, lambda each: ((), each), lambda each, _: each)
 a, b = Two(), Two()
 a.step(x), b.step(x), a.other(x)
 """
@@ -64,6 +71,10 @@ CASES = (
     Given(APPLY, "apply(shift, x)", "shift.by = 2.0", "by was 1.0 when map", "apply"),
     Given(TWO, "a.step(x)", "a.rate = 3.0", "rate was 2.0 when step", "a.step"),
     Given(TWO, "a.step(x + 1)", "a.rate = 3.0", "rate was 2.0 when step", "a.step"),
+    Given(TWO, "a.loop(x)", "a.rate = 3.0", "rate was 2.0 when loop", "a.loop"),
+    Given(TWO, "a.loop(x)", "a.shift = 3.0"),
+    Given(TWO, "a.several(x, n=2)", "a.rate = 3.0", "rate was 2.0 when several", "a.several"),
+    Given(TWO, "a.traced(x)", "a.rate = 3.0", "rate was 2.0 when traced", "a.traced"),
     Given(TWO, "b.step(x)", "a.rate = 3.0"),
     Given(TWO, "b.step(x + 1)", "a.step(x); a.rate = 3.0"),
     Given(TWO, "a.other(x)", "a.step(x); a.rate = 3.0"),

@@ -18,6 +18,12 @@ failing = torch.compile(body, backend=fails)
 skipped, yielding = (torch.compile(f, backend="eager") for f in (unknown, generator))
 @torch.compile(backend="eager")
 def of_list(xs): return sum(x.sum() for x in xs)
+@torch.compiler.disable
+def disabled(x): return x * 4
+@torch.compile(backend="eager")
+def working(x): return x * 5
+@torch.compile(backend="eager")
+def outer(x): return working(x) + 1
 X = torch.ones(3)
 """
 SINCE = "nothing was compiled: PyTorch skips it since an earlier call, which "
@@ -71,3 +77,30 @@ def test_what_is_told_to_be_run_has_it_compiled(names: dict[str, Any]) -> None:
 def test_what_failed_is_no_program(names: dict[str, Any]) -> None:
     with torch._dynamo.config.patch(suppress_errors=True):
         assert observed("list(map(failing, [X]))", names).internal == ()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("before", "code", "states"),
+    [
+        ("", "[*map(skipped, [X, X])]", ["EAGER-FALLBACK"] * 2),
+        ("", "[*map(disabled, [X])]; skipped(X)", ["BYPASSED", "EAGER-FALLBACK"]),
+        ("", "[*map(of_list, [[]])]", ["EAGER-FALLBACK"]),
+        ("of_list([])", "[*map(of_list, [[X]])]", ["EAGER-FALLBACK"]),
+        ("failing(X)", "[*map(failing, [X])]", ["EAGER-FALLBACK"]),
+        ("", "[*map(working, [X, X])]", ["TRACED", "CACHED"]),
+        ("", "[*map(outer, [X, X])]", ["TRACED", "CACHED"]),
+    ],
+)
+def test_a_call_that_other_code_makes_has_a_row(
+    names: dict[str, Any], before: str, code: str, states: list[str]
+) -> None:
+    asked = torch._dynamo.eval_frame._callback_from_stance
+    skip_code(names["unknown"].__code__)
+    with torch._dynamo.config.patch(suppress_errors=True):
+        exec(before, names)
+        calls = observed(code, names).calls
+    assert [call.state for call in calls for _ in range(call.times)] == states
+    told = [call for call in calls if call.state in ("EAGER-FALLBACK", "BYPASSED")]
+    assert all(call.why and call.line == 1 for call in told)
+    assert torch._dynamo.eval_frame._callback_from_stance is asked
