@@ -1,5 +1,6 @@
 """Functions that PyTorch skips since an earlier call say so, and since when."""
 
+import gc
 from typing import Any
 
 import pytest
@@ -7,6 +8,8 @@ import torch
 import torch._dynamo
 from torch._dynamo.eval_frame import skip_code
 
+from ipyjaxbench.retracing.predict import predict_code
+from ipyjaxbench.usercode.snippet import Source
 from tests.traced import observed
 
 SOURCE = """
@@ -104,3 +107,13 @@ def test_a_call_that_other_code_makes_has_a_row(
     told = [call for call in calls if call.state in ("EAGER-FALLBACK", "BYPASSED")]
     assert all(call.why and call.line == 1 for call in told)
     assert torch._dynamo.eval_frame._callback_from_stance is asked
+
+
+def test_a_program_whose_objects_are_gone_serves_no_call(names: dict[str, Any]) -> None:
+    exec("def part(x): return x * 2\ndef other(x): return x * 3\n"
+         "f = torch.compile(lambda x: part(x), backend='eager')\nf(X)", names)  # fmt: skip
+    for change in ("part.__code__ = other.__code__", "del other"):
+        exec(change, names)
+        gc.collect()
+        (call,) = predict_code(Source.plain("f(X)"), names).calls
+        assert call.state == "WOULD-TRACE"
