@@ -2,7 +2,7 @@
 
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from ipyjaxbench.frameworks import Framework, Program
 from ipyjaxbench.host import Clock
 from ipyjaxbench.retracing.cache_key import Change
-from ipyjaxbench.retracing.call_rows import Callee, CallRows, Key, Row
+from ipyjaxbench.retracing.call_rows import Callee, CallRows, Key, Row, drop_programs
 from ipyjaxbench.retracing.inspected_calls import InspectedCalls
 from ipyjaxbench.retracing.kept_bodies import StaleBody
 from ipyjaxbench.retracing.protocol import Args, CachedCall, CallWatch, Kwargs, Outcome, Watches
@@ -106,6 +106,8 @@ class CallRecorder:
 
     def calls(self) -> tuple[TracedCall, ...]:
         """Return the calls in the order in which they began."""
+        for _, watch in self.watches:
+            watch.settle()
         self._add_reported()
         return tell_apart([row.whole() for row in self._rows])
 
@@ -125,7 +127,7 @@ class CallRecorder:
         """Return the programs that were made outside of these calls."""
         reported = [row.call.name for row in self._rows if row.nanoseconds is None]
         programs = (program for _, watch in self.watches for program in watch.outside())
-        return tuple(_drop_programs(programs, reported))
+        return tuple(drop_programs(programs, reported))
 
     def _watched(self, callee: Callee, /, *args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
@@ -211,6 +213,10 @@ class CallRecorder:
             with self._adding:
                 if found.again:
                     self._rows.take_back(_key(callee))
+                if found.outcome is not None:
+                    call = self._call(callee, found.outcome, None, found.args, found.kwargs)
+                    self._append(callee, call, 0)
+                    return
                 self._add_hit(callee, 0, found.args, found.kwargs)
 
     def _add_reported(self) -> None:
@@ -279,15 +285,6 @@ class CallRecorder:
         if self._most is not None and self._traced > self._most:
             costly = [row.call for row in self._rows if row.call.state in COSTLY]
             raise too_many_traces(costly, self._most)
-
-
-def _drop_programs(programs: Iterable[Program], names: list[str]) -> Iterator[Program]:
-    """Yield the programs but for one of each of these names."""
-    for program in programs:
-        if program.name in names:
-            names.remove(program.name)
-        else:
-            yield program
 
 
 def _key(callee: Callee) -> Key:

@@ -1,11 +1,11 @@
 """The rows of calls that are recorded: one for each call, or for several cache hits in a row."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from ipyjaxbench.frameworks import Framework
+from ipyjaxbench.frameworks import Framework, Program
 from ipyjaxbench.retracing.protocol import CallWatch
 from ipyjaxbench.retracing.traces import TracedCall
 from ipyjaxbench.usercode import Site
@@ -86,3 +86,12 @@ class CallRows:
             del self._last[key]
             if row.before is not None:
                 self._last[key] = row.before
+
+
+def drop_programs(programs: Iterable[Program], names: list[str]) -> Iterator[Program]:
+    """Yield the programs but for one of each of these names."""
+    for program in programs:
+        if program.name in names:
+            names.remove(program.name)
+        else:
+            yield program

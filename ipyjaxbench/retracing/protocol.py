@@ -64,6 +64,7 @@ class CachedCall(NamedTuple):
     kwargs: Kwargs
     site: Site  # the line of the user's code that led to it
     again: bool = False  # whether it was reported before, and there is more to know of it now
+    outcome: Outcome | None = None  # where it found no program, and none was made
 
 
 #: Gets what looks up the call; that gives None where it is none of the user's.
@@ -112,6 +113,9 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
 
         A framework that does not tell reports none.
         """
+
+    def settle(self) -> None:
+        """Report a call of which only what comes after it tells what it was."""
 
     @abstractmethod
     def signature(self, function: Any, args: Args, kwargs: Kwargs) -> Signature:

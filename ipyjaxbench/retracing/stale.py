@@ -1,8 +1,6 @@
 """Finds programs that were traced with other values than the names have now."""
 
 from collections.abc import Iterator
-from contextvars import copy_context
-from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -11,6 +9,12 @@ from ipyjaxbench.frameworks import find_reach, loaded
 from ipyjaxbench.retracing.cache_key import Change, describe_changes
 from ipyjaxbench.retracing.causes import is_same_owner, is_same_trace
 from ipyjaxbench.retracing.needed_changes import needed_changes, without_hidden
+from ipyjaxbench.retracing.program_answers import (
+    is_another_for_call,
+    is_another_program,
+    is_unsure,
+    key_of,
+)
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs
 from ipyjaxbench.retracing.read_changes import PartChange, changes_since
 from ipyjaxbench.retracing.trace_log import TRACE_LOG, Trace
@@ -64,7 +68,7 @@ def find_possible(
         found = without_hidden([*changes_since(trace.name, trace.reads, now)])[:_MOST_SHOWN]
     except CODE_ERRORS:  # the user's objects may raise anything
         return (), False
-    is_known = (key := _key(trace, now)) in trace.answers
+    is_known = (key := key_of(trace, now)) in trace.answers
     return (found, is_known) if not is_known or trace.answers[key] else ((), False)
 
 
@@ -101,7 +105,7 @@ def _unknown_of(trace: Trace, now: Reads, compiled: Any, again: str, *, is_deriv
     """Return the same of a program whose trace was seen."""
     name = trace.name
     changed = first_of([each.path for each in changes_since(name, trace.reads, now) if each.path])
-    if _is_unsure(trace, now):
+    if is_unsure(trace, now):
         return f"whether {name} runs today's {changed}: its programs cannot be compared. {again}"
     if changed and is_derived and trace.code.has_rules:
         return f"whether {name} differentiates with today's {changed}: its rules are kept. {again}"
@@ -117,7 +121,7 @@ def _assigned_by(trace: Trace, now: Reads, compiled: Any) -> tuple[str, ...]:
     """Return the names that a trace itself assigned, where the next one is another for that."""
     try:
         names = trace.code.assigned
-        is_another = names and _is_another_program(trace, now, compiled, if_unsure=False)
+        is_another = names and is_another_program(trace, now, compiled, if_unsure=False)
         return names if is_another else ()
     except CODE_ERRORS:  # the user's objects may raise anything
         return ()
@@ -140,7 +144,9 @@ def _find_trace(
     return trace, code
 
 
-def changes_in(trace: Trace, compiled: Any, now: Reads | None) -> tuple[Change, ...]:
+def changes_in(
+    trace: Trace, compiled: Any, now: Reads | None, code: TracedCode | None = None
+) -> tuple[Change, ...]:
     """Return what a traced function read then and finds changed now.
 
     That is nothing unless tracing it now is known to give another program: a program need not
@@ -150,6 +156,7 @@ def changes_in(trace: Trace, compiled: Any, now: Reads | None) -> tuple[Change, 
         trace: the trace.
         compiled: the function as it is called.
         now: what it reads now; None where that is not known.
+        code: of the call, if it may have other objects than the trace, which are equal to these.
     """
     if now is None:
         return ()
@@ -157,11 +164,13 @@ def changes_in(trace: Trace, compiled: Any, now: Reads | None) -> tuple[Change, 
     if not found:
         return ()
     may_be_equal = all(each.imprint == "opaque" for each in found)
-    is_another = _is_another_program(trace, now, compiled, if_unsure=None if may_be_equal else True)
+    is_another = is_another_program(trace, now, compiled, if_unsure=None if may_be_equal else True)
+    if is_another is False and code is not None:  # with its own objects it may be another one
+        is_another = is_another_for_call(trace, now, compiled, code)
     arrays = (each for each in found if each.imprint == "array" and trace.code.holds_arrays)
     if not is_another and not any(a.is_same_object for a in arrays):
         return ()
-    key = _key(trace, now)
+    key = key_of(trace, now)
     if key not in trace.needed:
         trace.needed[key] = needed_changes(trace, found, now)
     return trace.needed[key][:_MOST_SHOWN]
@@ -172,7 +181,7 @@ def _all_changes(
 ) -> tuple[Change, ...]:
     """Return what changed since a trace, or what of its parts was traced before that."""
     now = (code or trace.code).reads()  # once: that takes the most time, of a look after each cell
-    found = changes_in(trace, compiled, now) or _changes_within(watch, trace, compiled, now)
+    found = changes_in(trace, compiled, now, code) or _changes_within(watch, trace, compiled, now)
     return found or _changes_kept(watch, trace, compiled, now or Reads())
 
 
@@ -184,7 +193,7 @@ def _changes_within(
     A framework finds that one's trace, too, when it traces the code around it anew.
     """
     for inner, changes in stale_parts(watch, compiled):
-        if now and _is_another_program(trace, now, compiled, if_unsure=None):
+        if now and is_another_program(trace, now, compiled, if_unsure=None):
             why = f"{watch.name(inner)} in it was stale by then: {describe_changes(changes)}"
             return (PartChange("stale", new=why, renew=watch.how_to_define_again(compiled, "`")),)
     return ()
@@ -209,45 +218,14 @@ def _changes_kept(watch: CallWatch, trace: Trace, compiled: Any, now: Reads) -> 
             continue
         changes = [*changes_since(other.name, Reads(before, now.own), now)]
         is_kept = changes and not other.code.is_dropped()
-        if is_kept and _is_another_program(trace, now, compiled, if_unsure=None):
+        if is_kept and is_another_program(trace, now, compiled, if_unsure=None):
             why = f"it holds a part that was traced before: {describe_changes(changes)}"
             return (PartChange("stale", new=why, renew=watch.how_to_drop_all),)
     # One that was traced outside of compiled functions nobody saw.
-    if watch.may_hold_kept(compiled) and _is_another_program(trace, now, compiled, if_unsure=None):
+    if watch.may_hold_kept(compiled) and is_another_program(trace, now, compiled, if_unsure=None):
         why = "it holds a part that was traced before, with other values"
         return (PartChange("stale", new=why, renew=watch.how_to_drop_all),)
     return ()
-
-
-def _is_another_program(
-    trace: Trace, now: Reads, compiled: Any, *, if_unsure: bool | None = True
-) -> bool | None:
-    """Ask once for each of what the names stood for: it takes another trace.
-
-    Where that would use something up, or act outside of the process, what was read decides.
-    """
-    if trace.code.is_dropped():  # the next call is traced
-        return False
-    key = _key(trace, now) if if_unsure else hash((_key(trace, now), if_unsure))
-    if key not in trace.answers:
-        with TRACE_LOG.paused():  # what it traces aside, no call of the user's traced
-            TRACE_LOG.compared += 1
-            ask_code = partial(trace.code.is_another_program, compiled, if_unsure=if_unsure)
-            trace.answers[key] = if_unsure if now.side_effects else copy_context().run(ask_code)
-    return trace.answers[key]
-
-
-def _is_unsure(trace: Trace, now: Reads) -> bool:
-    """Whether something changed, and nothing told whether the program depends on it."""
-    key = _key(trace, now)
-    is_unsure = None in (trace.answers.get(each, False) for each in (key, hash((key, None))))
-    return is_unsure and any(changes_since(trace.name, trace.reads, now))
-
-
-def _key(trace: Trace, now: Reads) -> int:
-    """Return what tells apart what all that a trace read may stand for."""
-    values = ((path, now.values.get(path)) for path in {**trace.reads.values, **now.values})
-    return hash((now.own, *((path, each and each.content) for path, each in values)))
 
 
 def stale_since_latest(watch: CallWatch, compiled: Any) -> tuple[Change, ...]:

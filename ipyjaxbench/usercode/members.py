@@ -74,10 +74,10 @@ def look_up_called(node: ast.expr, values: Mapping[str, object]) -> Any:
     if not isinstance(node, ast.Attribute):
         return found
     owner = look_up(node.value, values)
-    if owner is None or not is_of_class(owner, node.attr) or not is_descriptor(found):
-        return found
     if is_of(found, staticmethod):
         return found.__func__
+    if owner is None or not is_of_class(owner, node.attr) or not is_descriptor(found):
+        return found
     if is_of(found, classmethod):
         return MethodType(found.__func__, type(owner))
     return MethodType(found, owner) if callable(found) else None

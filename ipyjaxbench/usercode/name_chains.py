@@ -30,14 +30,15 @@ def chains(code: CodeType) -> tuple[Chain, ...]:
 
     Those are left out that the host calls.
     """
-    free, given = set(code.co_freevars), code.co_varnames[: _parameters(code)]
+    free, given = set(code.co_freevars), {*code.co_varnames[: _parameters(code)]}
     imported = local_imports(code)
-    found = dict.fromkeys(_chains_of(code, free, set(given), imported))
+    found = dict.fromkeys(_chains_of(code, free, given, imported))
     _, *within = traced_codes(code)
     for inner in within:
         passed = {name: each for name, each in imported.items() if name in inner.co_freevars}
         names = passed | local_imports(inner)
-        found |= dict.fromkeys(_chains_of(inner, free & set(inner.co_freevars), set(), names))
+        around = set(inner.co_freevars)  # arguments that it closes over among them
+        found |= dict.fromkeys(_chains_of(inner, free & around, given & around, names))
     if "globals" in names_in(code):  # it is asked for names that are written as text
         named = (text for text in texts_in(code) if text.isidentifier())
         found |= dict.fromkeys(Chain("global", name) for name in named)
@@ -106,12 +107,14 @@ def _begin(
         name = name[-1]
     if each.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
         return Chain("global", name)
-    if each.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF") and name in free:
+    is_closed_over = each.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF")
+    if is_closed_over and name in free:
         return Chain("closure", name)
-    is_local = "LOAD_FAST" in each.opname
-    if is_local and name in given:
+    if not is_closed_over and "LOAD_FAST" not in each.opname:
+        return None
+    if name in given:
         return Chain("argument", name)
-    if (is_local or each.opname == "LOAD_DEREF") and name in imported:
+    if name in imported:
         module, steps = imported[name]
         return Chain("module", module, tuple(("attribute", step) for step in steps))
     return None

@@ -53,8 +53,17 @@ def given(m: Any, n: Any, x: Any) -> Any:
     return helper(n, y) + z
 
 
-def test_arguments_are_read_however_python_loads_them() -> None:
-    found = find_reads(given, {"m": MODEL, "n": 7}, lambda _: None)
+def given_within(m: Any, n: Any, x: Any) -> Any:
+    return [m.w * each for each in x], lambda: lambda: helper(n)
+
+
+def given_around(m: Any, n: Any, x: Any) -> Any:
+    return m.w + helper(n), lambda: (m, n)
+
+
+@pytest.mark.parametrize("function", [given, given_within, given_around])
+def test_arguments_are_read_however_python_loads_them(function: Any) -> None:
+    found = find_reads(function, {"m": MODEL, "n": 7}, lambda _: None)
     assert {"m.w", "n"} <= {*found.paths}
 
 

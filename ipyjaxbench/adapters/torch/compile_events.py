@@ -6,7 +6,7 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, ExitStack, suppress
-from types import FrameType
+from types import FrameType, FunctionType
 from typing import Any, NamedTuple
 
 from ipyjaxbench.errors import CODE_ERRORS
@@ -19,6 +19,8 @@ _HITS = (
     "aotautograd_local_cache_hit_count",
     "aotautograd_remote_cache_hit_count",
 )
+#: Says with what a call is compiled in the stance of now.
+_ASKED_FIRST = "_callback_from_stance"
 _PARTS = ("dynamo", "aot_autograd", "inductor", "backward")
 _MISSES = ("inductor_fx_local_cache_miss_count", "inductor_fx_remote_cache_miss_count")
 
@@ -130,6 +132,7 @@ class DynamoEvents(AbstractContextManager["DynamoEvents"]):
         on_miss: Callable[[FrameType], None],
         on_hit: Callable[[FrameType], None],
         on_start: Callable[[FrameType], None],
+        on_begin: Callable[[FrameType], None],
     ) -> None:
         #: Of each thread, whether its searches found a program; None before PyTorch 2.8.
         self.hits: defaultdict[int, list[bool]] | None = None
@@ -137,6 +140,7 @@ class DynamoEvents(AbstractContextManager["DynamoEvents"]):
         self._on_miss = on_miss  # gets the frame that calls, before a program is made
         self._on_hit = on_hit  # gets it where there is one
         self._on_start = on_start  # gets a frame of dynamo's, before a program is made
+        self._on_begin = on_begin  # gets the frame of a call, before anything is searched
         self._threads: dict[str, int] = {}
         self._record: Record | None = None
         self._stack = ExitStack()
@@ -151,6 +155,7 @@ class DynamoEvents(AbstractContextManager["DynamoEvents"]):
             self._record = Record()
             self._listen_to_searches()
             self._listen_to_compilations()
+            self._listen_to_calls()
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
@@ -196,3 +201,22 @@ class DynamoEvents(AbstractContextManager["DynamoEvents"]):
 
         starts.append(on_start)
         self._stack.callback(lambda: starts.remove(on_start) if on_start in starts else None)
+
+    def _listen_to_calls(self) -> None:
+        """Put a function around one that each call of a compiled function asks first."""
+        module: Any = sys.modules["torch._dynamo.eval_frame"]
+        asked, on_begin = getattr(module, _ASKED_FIRST, None), self._on_begin
+        if type(asked) is not FunctionType:
+            return
+
+        def ask(*args: Any) -> Any:
+            with suppress(*CODE_ERRORS):  # what is raised here would stop the user's call
+                on_begin(sys._getframe(1))
+            return asked(*args)
+
+        def put_back() -> None:
+            if getattr(module, _ASKED_FIRST, None) is ask:
+                setattr(module, _ASKED_FIRST, asked)
+
+        setattr(module, _ASKED_FIRST, ask)
+        self._stack.callback(put_back)

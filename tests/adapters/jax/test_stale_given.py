@@ -31,8 +31,33 @@ class Two:
     def step(self, x): return x * self.rate
     @partial(jax.jit, static_argnums=0)
     def other(self, x): return x + self.shift
+    @partial(jax.jit, static_argnums=0)
+    def loop(self, x): return jax.lax.scan(lambda c, _: (c * self.rate, None), x, None, 3)[0]
+    @partial(jax.jit, static_argnames=("self", "n"))
+    def several(self, x, n): return sum([x * self.rate for _ in range(n)])
 a, b = Two(), Two()
 a.step(x), b.step(x), a.other(x)
+"""
+
+
+EQUAL = """
+import dataclasses
+@dataclasses.dataclass(frozen=True)
+class Config:
+    name: str
+    rate: float = dataclasses.field(compare=False)
+    note: str = dataclasses.field(default="", compare=False)
+    @partial(jax.jit, static_argnums=0)
+    def step(self, x): return x * self.rate
+class Same:
+    rate = 2.0
+    def __eq__(self, other): return isinstance(other, Same)
+    def __hash__(self): return 1
+    @partial(jax.jit, static_argnums=0)
+    def step(self, x): return x * self.rate
+c, s = Config("a", 2.0), Same()
+@partial(jax.jit, static_argnames="cfg")
+def f(x, cfg): return x * cfg.rate
 """
 
 
@@ -60,10 +85,20 @@ CASES = (
     Given(UFUNC, "other(x, x)", "u(x, x); scale = 3.0"),
     Given(UFUNC, "other.reduce(x)", "u.reduce(x); scale = 3.0"),
     Given(UFUNC, "jnp.add(x, x)", "scale = 3.0"),
+    Given(EQUAL, "f(x, cfg=c)", "c = Config('a', 3.0)", "cfg was changed after f"),
+    Given(EQUAL, "c.step(x)", "c = Config('a', 3.0)", "self was changed after step"),
+    Given(EQUAL, "s.step(x)", "s = Same(); s.rate = 3.0", "self.rate was 2.0 when step"),
+    Given(EQUAL, "s.step(x)", "s = Same()"),
+    Given(EQUAL, "f(x, cfg=c)", "c = Config('a', 2.0)"),
+    Given(EQUAL, "f(x, cfg=c)", "c = Config('a', 2.0, 'b')"),
+    Given(EQUAL, "f(x, cfg=c)", "c = Config('b', 3.0); f(x, cfg=c)"),
     Given(APPLY, "apply(double, x)", "scale = 3.0", "scale was 2.0 when map", "apply"),
     Given(APPLY, "apply(shift, x)", "shift.by = 2.0", "by was 1.0 when map", "apply"),
     Given(TWO, "a.step(x)", "a.rate = 3.0", "rate was 2.0 when step", "a.step"),
     Given(TWO, "a.step(x + 1)", "a.rate = 3.0", "rate was 2.0 when step", "a.step"),
+    Given(TWO, "a.loop(x)", "a.rate = 3.0", "rate was 2.0 when loop", "a.loop"),
+    Given(TWO, "a.loop(x)", "a.shift = 3.0"),
+    Given(TWO, "a.several(x, n=2)", "a.rate = 3.0", "rate was 2.0 when several", "a.several"),
     Given(TWO, "b.step(x)", "a.rate = 3.0"),
     Given(TWO, "b.step(x + 1)", "a.step(x); a.rate = 3.0"),
     Given(TWO, "a.other(x)", "a.step(x); a.rate = 3.0"),
@@ -87,6 +122,6 @@ def test_what_they_read_is_known(cells: Shell, case: Given) -> None:
     assert {each.state for each in calls} <= {"STALE" if case.stale else "CACHED"}
     told = [change.words() for each in calls for change in each.why]
     assert bool(told) == bool(case.stale)
-    assert all(case.stale in each for each in told)
+    assert all(case.stale in each for each in told), told
     notes = [each.text for each in cells.names["found"].notes if each.code == "stale-program"]
     assert [case.stale in each for each in notes] == [True] * bool(case.stale)

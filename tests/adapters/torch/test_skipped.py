@@ -1,5 +1,6 @@
 """Functions that PyTorch skips since an earlier call say so, and since when."""
 
+import gc
 from typing import Any
 
 import pytest
@@ -7,6 +8,8 @@ import torch
 import torch._dynamo
 from torch._dynamo.eval_frame import skip_code
 
+from ipyjaxbench.retracing.predict import predict_code
+from ipyjaxbench.usercode.snippet import Source
 from tests.traced import observed
 
 SOURCE = """
@@ -18,6 +21,12 @@ failing = torch.compile(body, backend=fails)
 skipped, yielding = (torch.compile(f, backend="eager") for f in (unknown, generator))
 @torch.compile(backend="eager")
 def of_list(xs): return sum(x.sum() for x in xs)
+@torch.compiler.disable
+def disabled(x): return x * 4
+@torch.compile(backend="eager")
+def working(x): return x * 5
+@torch.compile(backend="eager")
+def outer(x): return working(x) + 1
 X = torch.ones(3)
 """
 SINCE = "nothing was compiled: PyTorch skips it since an earlier call, which "
@@ -71,3 +80,40 @@ def test_what_is_told_to_be_run_has_it_compiled(names: dict[str, Any]) -> None:
 def test_what_failed_is_no_program(names: dict[str, Any]) -> None:
     with torch._dynamo.config.patch(suppress_errors=True):
         assert observed("list(map(failing, [X]))", names).internal == ()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("before", "code", "states"),
+    [
+        ("", "[*map(skipped, [X, X])]", ["EAGER-FALLBACK"] * 2),
+        ("", "[*map(disabled, [X])]; skipped(X)", ["BYPASSED", "EAGER-FALLBACK"]),
+        ("", "[*map(of_list, [[]])]", ["EAGER-FALLBACK"]),
+        ("of_list([])", "[*map(of_list, [[X]])]", ["EAGER-FALLBACK"]),
+        ("failing(X)", "[*map(failing, [X])]", ["EAGER-FALLBACK"]),
+        ("", "[*map(working, [X, X])]", ["TRACED", "CACHED"]),
+        ("", "[*map(outer, [X, X])]", ["TRACED", "CACHED"]),
+    ],
+)
+def test_a_call_that_other_code_makes_has_a_row(
+    names: dict[str, Any], before: str, code: str, states: list[str]
+) -> None:
+    asked = torch._dynamo.eval_frame._callback_from_stance
+    skip_code(names["unknown"].__code__)
+    with torch._dynamo.config.patch(suppress_errors=True):
+        exec(before, names)
+        calls = observed(code, names).calls
+    assert [call.state for call in calls for _ in range(call.times)] == states
+    told = [call for call in calls if call.state in ("EAGER-FALLBACK", "BYPASSED")]
+    assert all(call.why and call.line == 1 for call in told)
+    assert torch._dynamo.eval_frame._callback_from_stance is asked
+
+
+def test_a_program_whose_objects_are_gone_serves_no_call(names: dict[str, Any]) -> None:
+    exec("def part(x): return x * 2\ndef other(x): return x * 3\n"
+         "f = torch.compile(lambda x: part(x), backend='eager')\nf(X)", names)  # fmt: skip
+    for change in ("part.__code__ = other.__code__", "del other"):
+        exec(change, names)
+        gc.collect()
+        (call,) = predict_code(Source.plain("f(X)"), names).calls
+        assert call.state == "WOULD-TRACE"

@@ -1,7 +1,7 @@
 """Whether two traces of a function compute the same; names make no difference."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -14,8 +14,12 @@ from ipyjaxbench.usercode import fingerprint, unwrap
 _OF_PYTHON = ("token", "shared_name", "container")
 _OF_HOST = re.compile("(Eager)?PyFunc(Stateless)?")
 _CALLS = ("PartitionedCall", "StatefulPartitionedCall")
+_BRANCHES = ("If", "StatelessIf", "Case", "StatelessCase")
 _SEEDS = ("seed", "seed2")
 _UNLIKE_NUMBERS = (tf.resource, tf.variant, tf.string)
+#: A number's type and its bytes.
+Number = tuple[str, bytes]
+Numbers = Mapping[str, Number]  # by operations
 _DIFFERENT, _UNKNOWN = "different", "unknown"
 
 
@@ -38,13 +42,28 @@ def compute_the_same(one: Any, other: Any) -> bool | None:
 
 
 def _graph_differences(
-    one: Any, other: Any, ignored: Sequence[str], seen: set[tuple[int, int]]
+    one: Any,
+    other: Any,
+    ignored: Sequence[str],
+    seen: set[Hashable],
+    given: tuple[Numbers, Numbers] = ({}, {}),
 ) -> Iterator[str]:
-    """Yield in which way two graphs differ, with those of functions that they call."""
-    if (id(one), id(other)) in seen:
+    """Yield in which way two graphs differ, with those of functions that they call.
+
+    Args:
+        one: the first graph.
+        other: the second one.
+        ignored: attributes that make no difference.
+        seen: what was compared before.
+        given: the numbers that each is handed, by the operations that stand for them.
+    """
+    key = (id(one), id(other), *(frozenset(each.items()) for each in given))
+    if key in seen:
         return
-    seen.add((id(one), id(other)))
-    numbers = [_numbers(graph) for graph in (one, other)]
+    seen.add(key)
+    numbers = [
+        {**_numbers(graph), **handed} for graph, handed in zip((one, other), given, strict=True)
+    ]
     both = [[op for op in graph.get_operations() if op.name not in known]
             for graph, known in zip((one, other), numbers, strict=True)]  # fmt: skip
     places: list[dict[str, Any]] = [
@@ -55,7 +74,8 @@ def _graph_differences(
         yield _DIFFERENT
         return
     for op, twin in zip(*both, strict=True):
-        if op.type != twin.type or _inputs(op, places[0]) != _inputs(twin, places[1]):
+        inputs = (_inputs(op, places[0], numbers[0]), _inputs(twin, places[1], numbers[1]))
+        if op.type != twin.type or inputs[0] != inputs[1]:
             yield _DIFFERENT
             return
         if op.device != twin.device:
@@ -67,10 +87,11 @@ def _graph_differences(
             if None in graphs:
                 yield _UNKNOWN
             else:
-                yield from _graph_differences(*graphs, ignored, seen)
+                handed = (_handed(op, graphs[0], numbers[0]), _handed(twin, graphs[1], numbers[1]))
+                yield from _graph_differences(*graphs, ignored, seen, handed)
 
 
-def _numbers(graph: Any) -> dict[str, tuple[str, bytes]]:
+def _numbers(graph: Any) -> dict[str, Number]:
     """Return the numbers in a graph by their operations: constants, and tensors that it took in."""
     found = {}
     for op in graph.get_operations():
@@ -88,23 +109,39 @@ def _is_number(tensor: Any) -> bool:
     return is_known and tensor.shape.rank == 0
 
 
-def _inputs(op: Any, places: dict[str, Any]) -> tuple[Any, ...]:
+def _inputs(op: Any, places: dict[str, Any], numbers: Numbers) -> tuple[Any, ...]:
     """Return what an operation takes and waits for, by places in the graph."""
-    taken = [(places[each.op.name], each.value_index) for each in _given(op)]
+    taken = [(places[each.op.name], each.value_index) for each in _given(op, numbers)]
     return taken, sorted(str(places[each.name]) for each in op.control_inputs)
 
 
-def _given(op: Any) -> list[Any]:
+def _given(op: Any, known: Numbers) -> list[Any]:
     """Return what an operation takes; of a call without numbers that its function holds itself.
 
     A number that is a tensor is handed to the function that took it in, a constant is not.
     """
+    if _has_branches(op):
+        return [op.inputs[0], *(each for each in op.inputs[1:] if each.op.name not in known)]
     inner = [graph for _, graph in program.inner_graphs(op)] if op.type in _CALLS else []
     if len(inner) != 1 or len(inner[0].inputs) != len(op.inputs):
         return [*op.inputs]
     numbers = _numbers(inner[0])
     pairs = zip(op.inputs, inner[0].inputs, strict=True)
     return [each for each, parameter in pairs if parameter.op.name not in numbers]
+
+
+def _has_branches(op: Any) -> bool:
+    """Whether an operation hands all but its first input to each of its functions."""
+    if op.type not in _BRANCHES:
+        return False
+    inner = [graph for _, graph in program.inner_graphs(op)]
+    return bool(inner) and all(len(each.inputs) == len(op.inputs) - 1 for each in inner)
+
+
+def _handed(op: Any, graph: Any, known: Numbers) -> Numbers:
+    """Return the numbers that an operation hands to a branch, as they are in its graph."""
+    pairs = zip(op.inputs[1:], graph.inputs, strict=True) if _has_branches(op) else ()
+    return {own.op.name: known[each.op.name] for each, own in pairs if each.op.name in known}
 
 
 def _outputs(graph: Any, places: dict[str, Any]) -> list[tuple[Any, int]]:
@@ -116,7 +153,10 @@ def _attribute_differences(op: Any, twin: Any, ignored: Sequence[str]) -> Iterat
     for key in {*one, *other}:
         if key.startswith("_") or key in ignored:  # notes of TensorFlow's own, mostly names
             continue
-        if key == "Tin" and op.type in _CALLS:  # the types of what it takes, which is compared
+        if key == "Tin" and op.type in (
+            *_CALLS,
+            *_BRANCHES,
+        ):  # the types of what it takes, which is compared
             continue
         if key not in one or key not in other:
             yield _DIFFERENT

@@ -24,17 +24,10 @@ from ipyjaxbench.adapters.torch.retracing.found_calls import found, found_again
 from ipyjaxbench.adapters.torch.retracing.frames import attribute, name_of, nested
 from ipyjaxbench.adapters.torch.retracing.hooks_of_calls import HooksOfCalls
 from ipyjaxbench.adapters.torch.retracing.programs_outside import programs_outside
+from ipyjaxbench.adapters.torch.retracing.skipped_calls import SkippedCalls
 from ipyjaxbench.adapters.torch.retracing.uncompiled import skipped, unable
 from ipyjaxbench.frameworks import DiskMiss, Framework, Program
-from ipyjaxbench.retracing import (
-    Args,
-    Change,
-    Evidence,
-    Kwargs,
-    OnHit,
-    Outcome,
-    Signature,
-)
+from ipyjaxbench.retracing import Args, Change, Evidence, Kwargs, OnHit, Outcome, Signature
 from ipyjaxbench.usercode import token
 
 _NO_EVIDENCE = Evidence()
@@ -56,7 +49,8 @@ class TorchCallWatch(EventWatch[Entry]):
     is_guarded = True
 
     def __init__(self, framework: Framework) -> None:
-        self._events = DynamoEvents(self._on_miss, self._on_hit, self._on_start)
+        self._events = DynamoEvents(self._on_miss, self._on_hit, self._on_start, self._on_begin)
+        self._skipped = SkippedCalls(self._events, self._outcome)
         self._searches = GraphSearches()
         sources = self._events, self._searches
         super().__init__(lambda _: framework.drain(), self._events.entries, *sources)
@@ -85,6 +79,7 @@ class TorchCallWatch(EventWatch[Entry]):
     def begin_call(self, function: Any) -> Mark:  # noqa: ARG002
         """Return positions among the events so far."""
         self.catch_up()
+        self._skipped.settle()
         self._evidence = _NO_EVIDENCE
         self._is_new, self._entered = False, None
         self._thread = threading.get_ident()
@@ -210,7 +205,15 @@ class TorchCallWatch(EventWatch[Entry]):
 
     def report_hits(self, on_hit: OnHit) -> None:
         """Report by dynamo's hook for its searches."""
-        self._report = on_hit
+        self._report = self._skipped.report = on_hit
+
+    def settle(self) -> None:
+        """Report the latest call, if it is one that dynamo skipped."""
+        self._skipped.settle()
+
+    def _on_begin(self, frame: FrameType) -> None:
+        if self._thread != threading.get_ident():
+            self._skipped.begin(frame)
 
     def _on_hit(self, frame: FrameType) -> None:
         report = self._report if self._thread != threading.get_ident() else None

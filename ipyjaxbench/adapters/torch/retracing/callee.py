@@ -14,7 +14,13 @@ from ipyjaxbench.adapters.shared.retracing import unbound
 from ipyjaxbench.adapters.torch.compilation import is_compiled, original
 from ipyjaxbench.adapters.torch.retracing import backends
 from ipyjaxbench.retracing import Args, Invocation, Kwargs
-from ipyjaxbench.usercode import attributes, closure_values, label_arguments, token
+from ipyjaxbench.usercode import (
+    attributes,
+    closure_values,
+    is_users_function,
+    label_arguments,
+    token,
+)
 
 #: What torch.compile notes of a function that it made.
 _COMPILED = "_torchdynamo_orig_callable"
@@ -171,6 +177,15 @@ def called_from(frame: FrameType) -> Invocation | None:
     if code.co_name == "_use_grad" and args and function is not None:
         function, args = MethodType(function, args[0]), args[1:]
     return function, args, kwargs
+
+
+def disabled_in(frame: FrameType) -> Any:
+    """Return the user's function that `torch.compiler.disable` was given and a frame calls."""
+    names, code = frame.f_locals, frame.f_code
+    is_wrapper = code.co_name == "_fn" and code.co_filename.endswith("eval_frame.py")
+    found = names.get("fn") if is_wrapper else None
+    is_disabled = type(names.get("self")).__name__ == "DisableContext"
+    return found if is_disabled and is_users_function(unbound(found)[0]) else None
 
 
 def _is_module_call(function: Any, args: Args) -> bool:

@@ -72,7 +72,7 @@ def failing(entered: Entered) -> list[Guard]:
     own: list[Guard] = []
     with_other_backends: list[Guard] = []
     others: list[Guard] = []
-    for entry in entries(entered.code):
+    for entry in _living(entered):
         if not backends.is_same(entry, entered.backend):
             change = backends.difference(entry, entered.backend)
             with_other_backends.append(Guard(change, is_in_signature=False))
@@ -101,11 +101,16 @@ def _root(path: str) -> str:
 
 def found(entered: Entered) -> Any | None:
     """Return the program that a call finds; None where there is none, or PyTorch does not say."""
-    for entry in entries(entered.code):
+    for entry in _living(entered):
         check = getattr(entry.guard_manager, "check", None)
         if backends.is_same(entry, entered.backend) and check and check(dict(entered.names)):
             return entry
     return None
+
+
+def _living(entered: Entered) -> list[Any]:
+    """Return the programs of a function but for those that served objects which are gone."""
+    return [each for each in entries(entered.code) if each.code is not None]
 
 
 def would_miss(entered: Entered) -> bool | None:
