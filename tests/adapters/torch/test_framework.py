@@ -13,6 +13,7 @@ import torch._dynamo  # changes the environment when it is loaded
 import ipyjaxbench
 from ipyjaxbench.adapters.torch import Torch, accelerators
 from ipyjaxbench.adapters.torch.profiler import operations, replays_graphs
+from ipyjaxbench.device import MemoryMeter
 from ipyjaxbench.frameworks import Framework, find_arrays, loaded
 from ipyjaxbench.host import GPU_NOT_PROFILED
 from ipyjaxbench.timing.device_time import Interval
@@ -128,6 +129,9 @@ def test_a_profiler_that_a_driver_refuses_is_told_in_one_line(
     found = _adapter().capability(Profiler).profile(lambda: ran.append(1))
     assert (found.intervals, len(ran)) == ((), 0 if fails == "__enter__" else 1)
     assert found.reason == "RuntimeError: CUPTI_ERROR_HARDWARE_BUSY"
+    if fails == "__enter__":
+        (peak,) = _adapter().capability(MemoryMeter).measure(lambda: ran.append(1))
+        assert (peak.peak, peak.reason, ran) == (None, found.reason, [])
 
 
 def test_operators_of_the_cpu_are_not_told_for_a_gpu_that_may_not_be_profiled(
