@@ -2,9 +2,10 @@
 
     python -m tests.accelerator_coverage [--folder DIR] [--only WORDS]
 
-An accelerator path is a file of ``adapters`` or ``host`` whose code names what only accelerators
-have (`WORDS`). What runs: the stand-ins of `tests.matrix`, the recordings, and all other tests that
-import such a file or have its name. Lines count, whatever machine they were written for.
+A folder, file, class or function of ``adapters`` or ``host`` is a path if its name has one of
+`WORDS`, which only accelerators have, and a function also if its code has one. What runs: the
+stand-ins of `tests.matrix`, the recordings, and all other tests that import such a file or have its
+name. Tests that look for tracers fail here.
 """
 
 import argparse
@@ -15,7 +16,9 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import redirect_stdout
+from io import StringIO
 from itertools import groupby
 from pathlib import Path
 
@@ -23,10 +26,9 @@ from tests.groups import group_of, plugins_of
 from tests.matrix import ENVIRONMENTS, HERE, ROOT, Environment, make, run
 
 PACKAGE, TESTS = ROOT / "ipyjaxbench", ROOT / "tests"
-#: Parts of names and of texts that a file on accelerators has in its code.
 WORDS = {
-    *("accelerator", "accelerators", "allocator", "cuda", "cupti", "gpu", "gpus", "hip", "mig"),
-    *("mps", "nvml", "rocm", "stream", "tpu", "tpus", "xpu"),
+    *("accelerator", "accelerators", "allocator", "chip", "chips", "cuda", "cupti", "gpu", "gpus"),
+    *("hip", "mig", "mps", "nvml", "rocm", "stream", "tpu", "tpus", "xpu"),
 }
 _WORD = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _COVERAGE = "coverage==7.17.5"
@@ -39,6 +41,7 @@ include =
     {package}/adapters/*
     {package}/host/*
 """
+Paths = Mapping[Path, set[int]]  # lines by file
 
 
 def main() -> None:
@@ -48,8 +51,8 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=kept, help=f"of environments (now {kept})")
     parser.add_argument("--only", default="", help="words of names of what runs, as in JAX,here")
     chosen = parser.parse_args()
-    paths = [path for room in ("adapters", "host") for path in accelerator_paths(PACKAGE / room)]
-    words = chosen.only.split(",")
+    folder, words = chosen.folder.resolve(), chosen.only.split(",")
+    paths = accelerator_paths(PACKAGE / "adapters") | accelerator_paths(PACKAGE / "host")
     stand_ins = [each for each in ENVIRONMENTS if each.is_stand_in]
     with tempfile.TemporaryDirectory() as own:
         settings = Path(own) / "settings"
@@ -57,28 +60,48 @@ def main() -> None:
         os.environ["COVERAGE_PROCESS_START"] = str(settings)
         for each in (*stand_ins, *here(paths)):
             if any(word in each.name for word in words):
-                also = tracer(each.python, chosen.folder)
-                home = make(each, chosen.folder) if each.packages else also
-                run(each, home, ["--once"], also)
-        found = executed(settings, tracer(HERE, chosen.folder))
+                print(counts(each, folder), flush=True)
+        found = executed(settings, tracer(HERE, folder))
     print(*report(found, paths), sep="\n")
 
 
-def accelerator_paths(folder: Path) -> list[Path]:
-    """The files below a folder whose code names an accelerator's part; comments do not count."""
-    return [path for path in sorted(folder.rglob("*.py")) if WORDS & set(named(path))]
+def accelerator_paths(folder: Path) -> dict[Path, set[int]]:
+    """The lines below a folder that are about accelerators, by file."""
+    found = {path: set(_lines(path, folder)) for path in sorted(folder.rglob("*.py"))}
+    return {path: lines for path, lines in found.items() if lines}
 
 
-def named(path: Path) -> Iterator[str]:
-    """The words of all names and texts in the code of a file, but those of docstrings."""
-    tree = ast.parse(path.read_text("utf-8"))
+def _lines(path: Path, folder: Path) -> Iterator[int]:
+    text = path.read_text("utf-8")
+    if _is_about(str(path.relative_to(folder))):
+        yield from range(1, text.count("\n") + 2)
+        return
+    tree = ast.parse(text)
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            node.value.value = None  # a docstring
+            node.value.value = None  # docstrings say what others do
     for node in ast.walk(tree):
+        match node:
+            case ast.ClassDef():
+                text = node.name
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                text = " ".join(_names(node))
+            case _:
+                continue
+        if _is_about(text):
+            yield from range(node.lineno, (node.end_lineno or node.lineno) + 1)
+
+
+def _is_about(text: str) -> bool:
+    return not WORDS.isdisjoint(word.lower() for word in _WORD.findall(text))
+
+
+def _names(function: ast.AST) -> Iterator[str]:
+    """All names and texts in a function's code."""
+    for node in ast.walk(function):
         for _, value in ast.iter_fields(node):
             if isinstance(value, str):
-                yield from (word.lower() for word in _WORD.findall(value))
+                yield value
 
 
 def here(paths: Iterable[Path]) -> Iterator[Environment]:
@@ -105,6 +128,16 @@ def imported(path: Path) -> Iterator[str]:
             yield from (node.module or "", *(f"{node.module}.{a.name}" for a in node.names))
 
 
+def counts(environment: Environment, folder: Path) -> str:
+    """Run an environment's tests, each process of which notes its lines; return how it went."""
+    also = tracer(environment.python, folder)
+    home = make(environment, folder) if environment.packages else also
+    with redirect_stdout(StringIO()) as told:
+        run(environment, home, ["--once"], also)
+    title = f": {environment.name}, Python "
+    return next(line for line in reversed(told.getvalue().splitlines()) if title in line)
+
+
 def tracer(python: str, folder: Path) -> Path:
     """A folder with which each process of a Python notes the lines that it executes."""
     exactly = ("--only-binary=:all:", f"--python-version={python}")
@@ -126,20 +159,19 @@ def executed(settings: Path, tracer: Path) -> dict[str, dict[str, list[int]]]:
     return json.loads(told.read_text())["files"]
 
 
-def report(found: dict[str, dict[str, list[int]]], paths: list[Path]) -> Iterator[str]:
+def report(found: Mapping[str, Mapping[str, list[int]]], paths: Paths) -> Iterator[str]:
     """A line for each file of which some lines were not executed, and the share of all."""
     ran = count = 0
-    for path in paths:
+    for path, wanted in paths.items():
         name = str(path.relative_to(ROOT))
-        lines = found.get(name)
-        if lines is None:
+        if name not in found:
             yield f"{name}: not imported"
             continue
-        missing = lines["missing_lines"]
-        ran += len(lines["executed_lines"])
-        count += len(lines["executed_lines"]) + len(missing)
+        missing = [n for n in found[name]["missing_lines"] if n in wanted]
+        own = len(wanted.intersection(found[name]["executed_lines"]))
+        ran, count = ran + own, count + own + len(missing)
         if missing:
-            yield f"{name.removeprefix('ipyjaxbench/')}: {', '.join(ranges(missing))}"
+            yield f"{name}: {', '.join(ranges(missing))}"
     yield f"{ran / max(count, 1):.1%} of {count} lines in {len(paths)} files were executed"
 
 

@@ -199,8 +199,9 @@ def run(environment: Environment, home: Path | None, arguments: list[str], *also
         folders = dict.fromkeys(("IPYTHONDIR", "JUPYTER_DATA_DIR", "JUPYTER_CONFIG_DIR"), own)
         if environment.platforms:
             folders["JAX_PLATFORMS"] = environment.platforms
-        # What older libraries are warned of is not ours to mend.
-        command = [python, "-m", "tests", "-q", "-pno:cacheprovider", "-pno:warnings"]
+        # What other versions of libraries are warned of is not ours to mend.
+        quiet = ["-pno:warnings"] if environment.packages else []
+        command = [python, "-m", "tests", "-q", "-pno:cacheprovider", *quiet]
         done = subprocess.run(
             [*command, *environment.tests, *arguments],
             cwd=ROOT,

@@ -34,6 +34,7 @@ from ipyjaxbench.host.system import (
     PROFILER_IN_USE,
     filter_by_type,
     host_memory,
+    plain_message,
     summarize_error,
     usable_cpus,
     wrapped_error,

@@ -6,6 +6,7 @@ Asking creates no CUDA context and takes no memory on a GPU.
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 IDLE = "idle"
@@ -24,6 +25,7 @@ _REASONS = {
     0x400: "reliability limit",
 }
 _SM = 1  # NVML_CLOCK_SM
+_CUDA, _MAPS = "libcuda.so", Path("/proc/self/maps")  # the library, and what a process has loaded
 _ready: Any = None  # the binding that was initialised; once per process, since it takes long
 
 
@@ -95,7 +97,7 @@ def find_energy_counter() -> EnergyCounter | str:
     own = [index for index, gpu in enumerate(gpus) if gpu.ours]
     if not gpus:
         return "NVIDIA's driver gives no answer (it takes `pip install nvidia-ml-py`, and a GPU)"
-    if not own and gpus[0].ours is not None:
+    if not own and not _has_cuda():
         return "this process uses no GPU"
     if not own and len(gpus) > 1:
         return f"the driver does not say which of {len(gpus)} GPUs this process uses"
@@ -107,6 +109,14 @@ def find_energy_counter() -> EnergyCounter | str:
         return f"{use} the GPU too"
     counter = EnergyCounter(nvml, [nvml.nvmlDeviceGetHandleByIndex(index) for index in own])
     return "this GPU does not count it" if counter.joules() is None else counter
+
+
+def _has_cuda() -> bool:
+    """Whether this process has loaded CUDA, without which it uses no GPU; True if unknown."""
+    try:
+        return _CUDA in _MAPS.read_text(errors="replace")
+    except OSError:  # not on Windows
+        return True
 
 
 def _gpu(nvml: Any, handle: Any, users: set[int], *, has_own: bool) -> Gpu:

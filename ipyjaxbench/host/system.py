@@ -1,6 +1,7 @@
 """Small facts and wordings that several adapters need."""
 
 import os
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,18 @@ PROFILER_IN_USE = "another profiler is already running"
 GPU_NOT_PROFILED = (
     "the profiler saw nothing of the GPU. Either another profiler has CUPTI, or the driver lets"
     " administrators alone profile (NVreg_RestrictProfilingToAdminUsers)"
+)
+
+#: What a graph of TensorFlow's raises, and the lines before and behind what happened in it.
+_OF_GRAPH = "Graph execution error:"
+_AROUND = re.compile(
+    r"\s*|Detected at node .*|  File .*|<stack traces unavailable>|\d+ root error\(s\) found\."
+    r"|\s*\[\[.*|Hint: .*"
+)
+_HERE = "/job:localhost/replica:0/task:0/device:"
+_NODE, _OPERATION = (
+    re.compile(r"^\{\{[^}]*\}\} |^  \(0\) "),
+    re.compile(r" \[Op:\w+\]( name: ?.*)?$"),
 )
 
 
@@ -28,8 +41,22 @@ def host_memory() -> int:
 
 def summarize_error(error: Exception) -> str:
     """Return what went wrong inside of a framework, in one short line."""
-    first, *_ = f"{type(error).__name__}: {error}".splitlines()
-    return (wrapped_error(str(error)) or first)[:100]
+    message = str(error)
+    first, *_ = f"{type(error).__name__}: {plain_message(message)}".splitlines()
+    return (wrapped_error(message) or first)[:100]
+
+
+def plain_message(message: str) -> str:
+    """Return a message without what TensorFlow writes around it: nodes, and what made them.
+
+    >>> plain_message("{{function_node __wrapped__Fill}} OOM when allocating [Op:Fill] name: ")
+    'OOM when allocating'
+    """
+    lines = message.splitlines()
+    if message.startswith(_OF_GRAPH):
+        lines = [line for line in lines[1:] if not _AROUND.fullmatch(line)] or lines
+    plain = "\n".join(_OPERATION.sub("", _NODE.sub("", line)) for line in lines)
+    return plain.replace(_HERE, "")
 
 
 def wrapped_error(message: str) -> str:

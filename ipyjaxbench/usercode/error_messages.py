@@ -3,7 +3,7 @@
 from textwrap import shorten
 
 from ipyjaxbench.errors import CODE_ERRORS
-from ipyjaxbench.host import wrapped_error
+from ipyjaxbench.host import plain_message, wrapped_error
 from ipyjaxbench.usercode.objects import name_of
 
 _MAX_CHARACTERS, _MIN_CHARACTERS = 220, 30  # fewer say too little alone
@@ -20,7 +20,7 @@ def message_of(error: BaseException) -> str:
 def shorten_message(error: BaseException) -> str:
     """Return the first line of a message; the next ones too where it is short, or leads on."""
     text = ""
-    for line in message_of(error).splitlines():
+    for line in plain_message(message_of(error)).splitlines():
         if len(text) >= _MIN_CHARACTERS and not text.endswith((":", ";")):
             break
         text = f"{text} {line.strip().removeprefix('* ')}".strip()
@@ -33,7 +33,7 @@ def describe_error(error: BaseException) -> str:
     Of one that holds the traceback of another, which it wraps, the same of that.
     """
     message = message_of(error)
-    first, *_ = message.splitlines() or [""]
+    first, *_ = plain_message(message).splitlines() or [""]
     described = wrapped_error(message) or f"{name_of(type(error))}: {first}"
     described = described.rstrip(".: ")
     return shorten(described, 140, placeholder=" …")

@@ -190,6 +190,7 @@ def test_the_driver_answers_what_is_asked_of_it(
     name, memory, *_ = FACTS[folder.name]
     assert (gpu.name, gpu.clock, gpu.max_clock) == (name, 1980, 1980)
     assert (gpu.reasons, gpu.memory) == ((), memory)
+    monkeypatch.setattr(nvml, "_has_cuda", lambda: True)
     counter = nvml.find_energy_counter()
     assert isinstance(counter, nvml.EnergyCounter)
     assert counter.joules() == answers["nvmlDeviceGetTotalEnergyConsumption"] / 1e3

@@ -54,6 +54,19 @@ def test_giving_the_device_work_is_no_wait(frameworks: list[Framework]) -> None:
     assert noted == []
 
 
+@pytest.mark.parametrize("kind", ["cuda", "xpu"])
+@pytest.mark.parametrize("name", ["Event", "Stream"])
+def test_a_wait_for_an_event_or_a_stream_is_noted(
+    frameworks: list[Framework], kind: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner, asked = getattr(getattr(torch, kind), name), list[object]()
+    monkeypatch.setattr(owner, "synchronize", asked.append)
+    noted: list[int] = []
+    with WaitHooks(frameworks, noted.append):
+        owner.synchronize("one")
+    assert (noted, asked) == ([WAIT, AWAKE], ["one"])
+
+
 def test_what_numpy_reads_in_place_is_waited_for_before(frameworks: list[Framework]) -> None:
     noted: list[int] = []
     with WaitHooks(frameworks, noted.append) as hooks:

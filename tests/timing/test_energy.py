@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import greenlet
@@ -57,11 +58,17 @@ def turns(monkeypatch: pytest.MonkeyPatch) -> Turns:
 
 
 @pytest.fixture
-def install(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[dict[str, Any]]]:
+def install(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Callable[..., list[dict[str, Any]]]:
     """Has GPUs with a counter of millijoules that rises now and then, of so many watts."""
 
     def counter() -> int:
         return 36_394_527 + round(bench.clock.wall() // EVERY * EVERY * WATTS * 1e-6)
+
+    loaded = tmp_path / "maps"
+    loaded.write_text("7f00-7f01 r-xp 0 fe:00 1 /usr/lib/x86_64-linux-gnu/libcuda.so.580.65\n")
+    monkeypatch.setattr(nvml, "_MAPS", loaded)
 
     def install(*facts: dict[str, Any]) -> list[dict[str, Any]]:
         gpus = [full(**{"energy": counter, **each}) for each in facts]
@@ -133,6 +140,25 @@ def test_why_it_is_unknown_is_one_line_and_leaves_the_samples(
         m = bench.time("call()", setup, number=10, repeat=2, energy=True)
     assert (m.energy, m.repeat) == (Energy(reason=reason), 2)
     assert rows(m)["energy"] == f"unknown: {reason}"
+
+
+@pytest.mark.parametrize(("pids", "loaded", "reason"), [
+    ([], "/usr/lib/libc.so.6", "this process uses no GPU"),
+    ([1], "/usr/lib/libcudart.so.12", "this process uses no GPU"),
+    ([1, ME], "", "another process uses the GPU too"),  # the driver knows better
+    ([1], None, ""),  # not told
+])  # fmt: skip
+def test_what_others_use_of_a_gpu_is_not_that_of_a_process_without_cuda(
+    bench: Bench, turns: Turns, install: Any, tmp_path: Path,
+    pids: list[int], loaded: str | None, reason: str,
+) -> None:  # fmt: skip
+    """An empty list of processes may be one that a container does not show."""
+    install({"pids": pids})
+    (tmp_path / "maps").unlink()
+    if loaded is not None:
+        (tmp_path / "maps").write_text(loaded)
+    bench.counted(lambda _: turns.turn())
+    assert bench.time("call()", number=2, repeat=2, energy=True).energy.reason == reason
 
 
 def test_a_counter_that_stops_to_answer_is_said(bench: Bench, turns: Turns, install: Any) -> None:

@@ -104,7 +104,7 @@ def free_and_total(device: torch.device) -> tuple[int, int] | None:
     tell = function(device.type, "mem_get_info") or function(device.type, "get_memory_info")
     try:
         return None if tell is None else tell(device)
-    except NotImplementedError:
+    except RuntimeError:  # as NotImplementedError is one, and what a lost device raises
         return None
 
 

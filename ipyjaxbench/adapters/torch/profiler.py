@@ -22,8 +22,8 @@ _AROUND = ("autograd::", "torch::autograd", "profiler::")
 #: Collectives on the host are annotations of PyTorch's own, on threads of their own.
 _COLLECTIVES = ("gloo:", "ucc:", "mpi:")
 _COMPILED = "## Call CompiledFxGraph "
-_DEFAULT_STREAM = 7  # CUPTI's number of CUDA's default stream
-_GRAPH_LAUNCH = "cudaGraphLaunch"
+_DEFAULT_STREAM = 7  # CUPTI's number of CUDA's default stream; AMD's has no such number
+_GRAPH_LAUNCHES = ("cudaGraphLaunch", "hipGraphLaunch")
 
 
 class TorchProfiler(Profiler):
@@ -96,7 +96,7 @@ def operations(
 
     What collectives on the CPU exchange is given by their number.
     """
-    on_host, on_devices = [], []
+    on_host, on_devices, tells_streams = [], [], torch.version.hip is None
     for event in events:
         if event.is_user_annotation and not event.name.startswith(_COLLECTIVES):
             continue
@@ -110,7 +110,7 @@ def operations(
         else:
             name, device = event.name.removeprefix("void "), f"{kind}:{event.device_index}"
             stream = event.device_resource_id
-            aside = kind == "cuda" and stream != _DEFAULT_STREAM
+            aside = tells_streams and kind == "cuda" and stream != _DEFAULT_STREAM
             on_devices.append(Interval(name, start, end, device, str(stream), aside=aside))
     return tuple(on_devices or on_host)
 
@@ -129,8 +129,8 @@ def _marks(events: Iterable[Any]) -> list[tuple[float, float]]:
 
 
 def replays_graphs(events: Iterable[Any]) -> bool:
-    """Whether kernels were launched as CUDA graphs."""
-    return any(event.name == _GRAPH_LAUNCH for event in events)
+    """Whether kernels were launched as graphs."""
+    return any(event.name in _GRAPH_LAUNCHES for event in events)
 
 
 def _operator(name: str) -> str:

@@ -1,6 +1,6 @@
 """Where Python waits for PyTorch's accelerators."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -29,8 +29,9 @@ class TorchWaits(DeviceWaits):
         return (
             *(WaitPoint(torch.Tensor, name, waits) for name, waits in names),
             *(WaitPoint(module, "synchronize") for module in kinds.values()),
+            # Not those of torch.Event and torch.Stream, which cannot be replaced.
+            *(WaitPoint(owner, "synchronize") for owner in _owners(kinds.values())),
             WaitPoint(getattr(torch, "accelerator", None), "synchronize"),
-            WaitPoint(torch.Event, "synchronize"),
         )
 
     def while_compiling(self, on_change: Callable[[bool], None]) -> AbstractContextManager[None]:
@@ -53,6 +54,12 @@ class TorchWaits(DeviceWaits):
             f"DataLoader(..., num_workers={2 * workers}): {workers} do not keep up; or make a"
             " sample cheaper"
         )
+
+
+def _owners(modules: Iterable[Any]) -> Iterator[Any]:
+    """Yield the classes of events and streams that kinds have of their own."""
+    own = (getattr(module, name, None) for module in modules for name in ("Event", "Stream"))
+    yield from (each for each in own if each not in (None, torch.Event, torch.Stream))
 
 
 def _is_elsewhere(tensor: Any, *_: object, **__: object) -> bool:

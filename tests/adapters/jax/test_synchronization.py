@@ -138,19 +138,23 @@ def test_of_what_was_partly_given_away_the_rest_is_waited_for(
     assert y.is_ready()
 
 
+def lost() -> Any:
+    raise RuntimeError("INTERNAL: CUDA_ERROR_ILLEGAL_ADDRESS")
+
+
 @pytest.mark.parametrize(
-    ("stats", "free"),
-    [({"bytes_limit": 100, "bytes_in_use": 30}, 70), ({"bytes_limit": 100}, 100),
-     ({"bytes_in_use": 30}, 5000), (None, 5000)],
+    ("tell", "free"),
+    [(lambda: {"bytes_limit": 100, "bytes_in_use": 30}, 70), (lambda: {"bytes_limit": 100}, 100),
+     (lambda: {"bytes_in_use": 30}, 5000), (lambda: None, 5000), (lost, 5000)],
 )  # fmt: skip
 def test_free_memory_is_what_a_device_has_left_or_the_host(
-    stats: Any, free: int, monkeypatch: pytest.MonkeyPatch
+    tell: Callable[[], Any], free: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = "ipyjaxbench.adapters.jax.framework"
     adapter = named("jax")  # made without stand-ins
     monkeypatch.setattr(f"{module}.host_memory", lambda: 5000)
     larger = SimpleNamespace(memory_stats=lambda: {"bytes_limit": 9000, "bytes_in_use": 10})
-    mine = SimpleNamespace(memory_stats=lambda: stats)
+    mine = SimpleNamespace(memory_stats=tell)
     monkeypatch.setattr(f"{module}.local_devices", lambda: [larger, mine])
     assert adapter.free_memory() == free
     monkeypatch.setattr(f"{module}.local_devices", list)

@@ -9,6 +9,7 @@ import tensorflow as tf
 from tensorflow.python.eager import context
 
 from ipyjaxbench.adapters.tensorflow import TensorFlow
+from ipyjaxbench.usercode import describe_error
 from tests.adapters.disk import FULL, Disk
 from tests.shell import Shell
 
@@ -97,3 +98,22 @@ def test_a_tensor_that_failed_and_is_held_hinders_nobody(full: Shell) -> None:
     assert full.names["found"].median > 0
     with pytest.raises(tf.errors.OpError, match=FULL):
         full.run("%fwtime held + 1")
+
+
+def no_room(x: Any) -> Any:
+    return tf.zeros(tf.cast(x[0], tf.int64) * [2**20, 2**22])
+
+
+def beyond(x: Any) -> Any:
+    return tf.gather(x, [tf.cast(x[0], tf.int32) + 6])
+
+
+@pytest.mark.parametrize(("function", "words"), [
+    (no_room, "OOM when allocating tensor with shape[1048576,4194304] and type float on"),
+    (beyond, "indices[0] = 7 is not in [0, 1)"),
+])  # fmt: skip
+@pytest.mark.parametrize("wrap", [tf.function, lambda function: function], ids=["graph", "eager"])
+def test_what_happened_is_told_and_not_the_node(function: Any, words: str, wrap: Any) -> None:
+    with pytest.raises(tf.errors.OpError) as found:
+        wrap(function)(tf.ones(1))
+    assert describe_error(found.value).startswith(f"{type(found.value).__name__}: {words}")

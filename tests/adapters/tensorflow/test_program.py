@@ -141,6 +141,20 @@ def test_why_xla_cannot_compile_is_one_line(message: str, why: str) -> None:
     assert lowering._why(ValueError(message)) == why
 
 
+@pytest.mark.parametrize(("names", "chosen"), [
+    (["/device:CPU:0"], "/job:localhost/replica:0/task:0/device:CPU:0"),
+    (["/device:CPU:0", "/device:GPU:0", "/device:GPU:1"],
+     "/job:localhost/replica:0/task:0/device:GPU:0"),
+    (["/job:worker/replica:0/task:1/device:GPU:0"], "/job:worker/replica:0/task:1/device:GPU:0"),
+])  # fmt: skip
+def test_xla_compiles_for_the_device_on_which_tensorflow_computes(
+    names: list[str], chosen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    devices = [tf.config.LogicalDevice(name, name.split(":")[-2]) for name in names]
+    monkeypatch.setattr(tf.config, "list_logical_devices", lambda: devices)
+    assert lowering._device() == chosen
+
+
 @pytest.mark.parametrize(("value", "inputs"), [
     ("np.array([1 + 2j])", ["complex128"]), ("np.array([None])", []),
     ("np.array(['2026-01-01'], 'datetime64[D]')", []),

@@ -131,10 +131,34 @@ def test_values_are_waited_for_on_their_devices_once_each(
 def test_the_free_memory_is_that_of_the_fullest_gpu_in_use(gpus: pytest.MonkeyPatch) -> None:
     gpus.setattr(torch.cuda, "mem_get_info", lambda device: (100 - device.index, 1000))
     assert Torch().free_memory() == 98
+    gpus.setattr("ipyjaxbench.adapters.torch.framework.host_memory", lambda: 7)
+
+    def lost(_: object) -> tuple[int, int]:
+        raise RuntimeError("CUDA error: an illegal memory access was encountered")
+
+    gpus.setattr(torch.cuda, "mem_get_info", lost)
+    assert Torch().free_memory() == 7
     gpus.setattr(torch.cuda, "is_initialized", lambda: False)
     gpus.setattr(torch.backends.mps, "is_available", lambda: True)
-    gpus.setattr("ipyjaxbench.adapters.torch.framework.host_memory", lambda: 7)
     assert Torch().free_memory() == 7
+
+
+@pytest.mark.parametrize("has_driver", [True, False])
+def test_gpus_are_waited_for_by_their_driver_where_it_waits_for_all(
+    gpus: pytest.MonkeyPatch, waited: list[object], has_driver: bool
+) -> None:
+    asked: list[int] = []
+
+    def find(number: int) -> object:
+        asked.append(number)
+        return SimpleNamespace(wait=lambda: waited.append("driver")) if has_driver else None
+
+    gpus.setattr("ipyjaxbench.adapters.shared.gpu_driver.find_driver", find)
+    adapter = Torch()
+    adapter.prepare()
+    adapter.synchronize()
+    assert asked == [2]
+    assert waited == (["driver"] if has_driver else [SECOND, THIRD])
 
 
 def test_generators_of_gpus_in_use_are_put_back(gpus: pytest.MonkeyPatch) -> None:

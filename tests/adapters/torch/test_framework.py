@@ -12,7 +12,8 @@ import torch._dynamo  # changes the environment when it is loaded
 
 import ipyjaxbench
 from ipyjaxbench.adapters.torch import Torch, accelerators
-from ipyjaxbench.adapters.torch.profiler import operations
+from ipyjaxbench.adapters.torch.profiler import operations, replays_graphs
+from ipyjaxbench.device import MemoryMeter
 from ipyjaxbench.frameworks import Framework, find_arrays, loaded
 from ipyjaxbench.host import GPU_NOT_PROFILED
 from ipyjaxbench.timing.device_time import Interval
@@ -128,6 +129,9 @@ def test_a_profiler_that_a_driver_refuses_is_told_in_one_line(
     found = _adapter().capability(Profiler).profile(lambda: ran.append(1))
     assert (found.intervals, len(ran)) == ((), 0 if fails == "__enter__" else 1)
     assert found.reason == "RuntimeError: CUPTI_ERROR_HARDWARE_BUSY"
+    if fails == "__enter__":
+        (peak,) = _adapter().capability(MemoryMeter).measure(lambda: ran.append(1))
+        assert (peak.peak, peak.reason, ran) == (None, found.reason, [])
 
 
 def test_operators_of_the_cpu_are_not_told_for_a_gpu_that_may_not_be_profiled(
@@ -177,6 +181,22 @@ def test_on_an_accelerator_kernels_are_seen_and_the_operators_that_start_them_ar
     names = ["TorchDynamo Cache Lookup", "## Call CompiledFxGraph f2cipefi5bpkoelaslxu ##"]
     compiled = operations([event(name, cpu, 0, 1) for name in names], {})
     assert [i.operation for i in compiled] == ["compiled graph f2cipefi"]
+
+
+@pytest.mark.parametrize(("hip", "aside", "launch"), [
+    (None, [False, True], "cudaGraphLaunch"),
+    ("6.4", [False, False], "hipGraphLaunch"),  # its default stream has no number of its own
+])  # fmt: skip
+def test_a_stream_beside_the_default_one_and_graphs_are_known(
+    hip: str | None, aside: list[bool], launch: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.version, "hip", hip)
+    cuda = torch.autograd.DeviceType.CUDA
+    kernels = [event("gemm", cuda, 0, 4), event("relu", cuda, 4, 5)]
+    kernels[1].device_resource_id = 20
+    assert [each.aside for each in operations(kernels, {})] == aside
+    assert not replays_graphs(kernels)
+    assert replays_graphs([*kernels, event(launch, torch.autograd.DeviceType.CPU, 0, 1)])
 
 
 def test_compiling_in_the_statement_is_told_and_ordinary_code_is_left_alone() -> None:
