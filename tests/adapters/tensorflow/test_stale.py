@@ -31,6 +31,12 @@ for n in range(9): exec(f'def g{n + 1}(x): return g{n}(x)')
 def f(x): return g9(x)
 f(x)
 """
+COND = """
+scale = 2.0
+@tf.function
+def f(x): return tf.cond(x[1] > 0, lambda: x * scale, lambda: tf.fill([3], scale))
+f(x)
+"""
 LOSS = """
 def loss(x):
     return tf.reduce_sum(x ** 2)
@@ -132,6 +138,9 @@ CASES = (
     Case(SCALE, "scale = tf.constant(3.0)", ("scale was 2.0 when f was traced, is f32[]",)),
     Case(SCALE, "del scale", ("scale was 2.0 when f was traced, and is gone",)),
     Case(SCALE, "scale = 2", (), "f(tf.ones(5))"),
+    Case(COND, "scale = tf.constant(2.0)"),
+    Case(COND, "scale = tf.constant(3.0)", ("scale was 2.0 when f was traced, is f32[]",)),
+    Case(COND, "scale = 1 + 1.0"),
     Case(LOSS, "def loss(x):\n    return tf.reduce_sum(x ** 2 + x)",
          ("loss was redefined; f still runs the earlier one",)),
     Case(METHOD, "m.rate = 3.0", ("self.rate was 2.0 when Model was traced, is 3.0",), "m(x)"),
