@@ -104,9 +104,12 @@ class CallRecorder:
                           why=(body.change,), fixes=(body.fix,), cell=self._cell(site))  # fmt: skip
         self._append(callee, call, 0)
 
-    def calls(self) -> tuple[TracedCall, ...]:
-        """Return the calls in the order in which they began."""
-        for _, watch in self.watches:
+    def calls(self, *, raised: bool = False) -> tuple[TracedCall, ...]:
+        """Return the calls in the order in which they began; ``raised`` if the code did.
+
+        Then the latest call may be the one that raised: nothing comes after it that tells.
+        """
+        for _, watch in () if raised else self.watches:
             watch.settle()
         self._add_reported()
         return tell_apart([row.whole() for row in self._rows])

@@ -76,7 +76,7 @@ def observe_code(
             raised = error.with_traceback(strip_our_frames(error.__traceback__))
             if isinstance(error, Exception):
                 forget_failures(loaded()[0])
-        calls = recorder.calls()
+        calls = recorder.calls(raised=raised is not None)
         # What the error ended was not traced to its end, whatever a framework says of its begin.
         frames = walk_tb(None if raised is None else raised.__traceback__)
         stopped = {frame.f_code.co_name for frame, _ in frames}
