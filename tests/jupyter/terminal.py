@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import sys
 import warnings
 
@@ -50,8 +51,10 @@ class Terminal:
         return self._shown()
 
     def close(self) -> None:
-        """End it."""
-        self._process.close(force=True)
+        """End it, and wait for that: `close` alone gives up after a tenth of a second."""
+        self._process.kill(signal.SIGKILL)
+        self._process.wait()
+        self._process.close()
 
     def _shown(self) -> str:
         self._waits = self._process.expect([_PROMPT, _DEBUGGER, _MORE]) == 2
