@@ -115,7 +115,7 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
         """
 
     def settle(self) -> None:
-        """Report a call of which only what comes after it tells what it was."""
+        """Report the latest call, if only the next event would tell what it was."""
 
     @abstractmethod
     def signature(self, function: Any, args: Args, kwargs: Kwargs) -> Signature:

@@ -29,7 +29,7 @@ _MOST = 2_000  # entries that are looked at, the nearest first
 _NOT_LISTED = -1  # in place of a size
 _LONGEST = 4_095  # characters of a path
 _NUMBERS = (int, float, complex, bool, type(None))
-_MOST_TEXTS = 10_000  # and what holds some; of more paths it is told that they are not looked up
+_MOST_TEXTS = 10_000  # and containers; a note says where there are more paths
 #: By these names code writes or makes files; `open` does with a mode that says so.
 _WRITERS = re.compile(
     r"(write|save|dump)|to_(csv|excel|feather|file|hdf|json|parquet|pickle|sql|netcdf|zarr)$"

@@ -14,7 +14,7 @@ _SLACK = 4  # a pool that grows doubles what it takes: it holds no more than thi
 
 
 def memory_notes(devices: Iterable[Any]) -> Iterator[Note]:
-    """Yield the driver's version, and whether memory was preallocated, as far as that is known."""
+    """Yield the driver's version, and whether JAX preallocated memory, if the allocator tells."""
     driver = query_gpu_driver()
     if driver:
         yield Note("gpu-driver", f"NVIDIA driver {driver}")

@@ -29,7 +29,7 @@ class _Begun(NamedTuple):
 
 
 class SkippedCalls:
-    """Tells of each call of which dynamo reported nothing until the next one began.
+    """Reports calls for which dynamo had reported nothing when the next call began.
 
     Args:
         events: of dynamo.
