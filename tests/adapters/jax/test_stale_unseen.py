@@ -187,11 +187,20 @@ def test_one_program_that_is_todays_is_enough_for_no_note(cells: Shell) -> None:
     assert "stale-program" not in [note.code for note in cells.names["found"].notes]
 
 
-def test_the_cell_that_changes_a_name_is_told(cells: Shell) -> None:
+UFUNC = "scale = 2.0\ndef f(a, b):\n    return a + scale * b\nf = jnp.frompyfunc(f, 2, 1)\nf(x, x)"
+METHOD = (
+    "scale = 2.0\nclass T:\n    @partial(jax.jit, static_argnums=0)\n"
+    "    def f(self, a): return a * scale\nt = T()\nt.f(x)"
+)
+
+
+@pytest.mark.parametrize(("before", "name"), [(GRAD, "f"), (UFUNC, "f"), (METHOD, "t.f")])
+def test_the_cell_that_changes_a_name_is_told(cells: Shell, before: str, name: str) -> None:
     cells.run("%trace_cached --watch on")
-    cells.run(GRAD)
+    cells.run(before)
+    TRACE_LOG.clear()
     cells.run("scale = 3.0")
-    assert cells.shown[-1].data["text/plain"] == f"stale: f ({CHANGED})"
+    assert cells.shown[-1].data["text/plain"] == f"stale: {name} ({CHANGED})"
     cells.run("%trace_cached --watch off")
 
 

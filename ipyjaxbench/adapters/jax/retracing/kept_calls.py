@@ -25,8 +25,11 @@ def kept_calls(function: Any) -> list[Invocation]:
         calls = [*_kept_calls(attributes(jitted)["__wrapped__"])]
     except CODE_ERRORS:  # another version keys them anew
         return []
+    if not bound:
+        return [(jitted, args, kwargs) for args, kwargs in calls]
     # A method's programs for other objects are not those that its calls run.
-    return [(jitted, args, kwargs) for args, kwargs in calls if not bound or args[0] is bound[0]]
+    own = [(args, kwargs) for args, kwargs in calls if args[0] is bound[0]]
+    return [(function, args[len(bound) :], kwargs) for args, kwargs in own]
 
 
 def _kept_calls(plain: Any) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
