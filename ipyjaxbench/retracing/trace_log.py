@@ -22,6 +22,7 @@ _MAX_EVENTS = 1000
 _MAX_UNSEEN = 50
 _NO_NAME = "<lambda>"
 _OF_FUNCTIONS = ("function", "captured")
+_UNSURE = ([], [first_calls.DROPPED], [first_calls.FIRST])  # there may be traces that were not seen
 Known = tuple[Signature, tuple[Change, ...]]  # with why it was traced
 
 
@@ -109,11 +110,9 @@ class TraceLog:
         same_code = [each for each in known if each.code == new.code]
         if not same_code:
             is_named = bool(known) and name != _NO_NAME  # many have none
-            words = f"{first_calls.FIRST} after redefinition" if is_named else first_calls.FIRST
-            first = (
-                first_calls.FAILED if new.function in self._failed else Change("first", new=words)
-            )
-            return [first_calls.INSPECTED if placed else first]
+            first = first_calls.REDEFINED if is_named else first_calls.FIRST
+            is_failed = new.function in self._failed
+            return [first_calls.INSPECTED if placed else first_calls.FAILED if is_failed else first]
         same_function = [each for each in same_code if each.function == new.function]
         if new in same_function and (not placed or self.is_dropped(new)):
             return [*beside] or [first_calls.DROPPED]
@@ -167,7 +166,7 @@ class TraceLog:
             framework, name, miss.signature, placed=placed, accepted=miss.accepted,
             beside=miss.beside,
         )  # fmt: skip
-        if miss.fallback_reasons and why in ([], [first_calls.DROPPED]):
+        if miss.fallback_reasons and why in _UNSURE:
             why = [*miss.fallback_reasons]
         if placed and not why:
             return  # a part of what was reported

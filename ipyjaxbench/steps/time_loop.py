@@ -1,7 +1,6 @@
 """Runs a cell once, and times each step of a loop in it."""
 
 import ast
-import copy
 import dataclasses
 import linecache
 from collections.abc import Sequence
@@ -24,6 +23,7 @@ from ipyjaxbench.usercode import (
     Namespace,
     Source,
     compile_changed,
+    copy_tree,
     describe_error,
     remove_hooks,
     run,
@@ -48,7 +48,7 @@ def time_loop(
         SnippetError: there is no such loop.
     """
     __tracebackhide__ = True
-    tree = copy.deepcopy(source.tree)
+    tree = copy_tree(source.tree)
     plan = _plan(tree, names, line)
     code = compile_changed(source, plan.tree, plan.objects)
     raised: BaseException | None = None

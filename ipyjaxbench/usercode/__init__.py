@@ -145,6 +145,7 @@ from ipyjaxbench.usercode.snippet import OUR_LINES, Loop, Namespace, Snippet, So
 from ipyjaxbench.usercode.syntax import (
     arguments,
     awaits,
+    copy_tree,
     first_line,
     imports_more,
     is_plain,

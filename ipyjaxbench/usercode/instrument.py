@@ -3,7 +3,6 @@
 import __future__
 
 import ast
-import copy
 import inspect
 import linecache
 import operator
@@ -19,6 +18,7 @@ from typing import Any, Protocol, TypeVar
 from ipyjaxbench.usercode import code_objects, frame_readers
 from ipyjaxbench.usercode.call import called_name
 from ipyjaxbench.usercode.snippet import Source
+from ipyjaxbench.usercode.syntax import copy_tree
 
 
 class Hook(Protocol):
@@ -76,7 +76,7 @@ def instrument_cell(
         The code, to be executed; it binds the names that the cell does.
     """
     instrumented = Instrumented(hook, source.filename, lambda _: not aside, operators=operators)
-    tree = instrumented.visit(copy.deepcopy(source.tree))
+    tree = instrumented.visit(copy_tree(source.tree))
     if at_end is not None:
         instrumented.objects[_END] = at_end
         _call_at_end(tree)

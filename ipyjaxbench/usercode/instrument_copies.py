@@ -4,7 +4,6 @@ Some frameworks compile the code of a function as it stands: a hook in it would 
 """
 
 import ast
-import copy
 import inspect
 import linecache
 from collections.abc import Callable, Iterator
@@ -20,6 +19,7 @@ from ipyjaxbench.usercode.instrument import (
     with_objects,
 )
 from ipyjaxbench.usercode.snippet import Source
+from ipyjaxbench.usercode.syntax import copy_tree
 
 #: Code that is run where it stands, and is no function of its own.
 _IN_PLACE = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}
@@ -63,7 +63,7 @@ class CopyingHook:
         definitions = [] if tree is None else [n for n in ast.walk(tree) if _is_of(n, old)]
         if tree is None or len(definitions) != 1:
             return None
-        whole = copy.deepcopy(tree)
+        whole = copy_tree(tree)
         path = {id(node) for node in _path(whole, old)}
         instrumented = Instrumented(self, old.co_filename, lambda node: id(node) in path)
         found = compile_again(instrumented.visit(whole), old)

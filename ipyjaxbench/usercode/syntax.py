@@ -4,11 +4,33 @@ import ast
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
 _DEFINITION = re.compile(r"@|(?:async\s+def|def|class|import|from)\b")
 #: Begins a line that goes on with what began above it.
 _GOES_ON = re.compile(r"[)\]}#]|(?:elif|else|except|finally)\b")
 _MOST = 20_000  # characters at each end of code that are looked at
+_POSITION = ("lineno", "end_lineno", "col_offset", "end_col_offset")
+_Node = TypeVar("_Node", bound=ast.AST)
+
+
+def copy_tree(node: _Node) -> _Node:
+    """Return a tree of its own.
+
+    `copy.deepcopy` would follow what others leave on nodes: Python shares those of ``ctx`` among
+    all trees, and the library that shows IPython's tracebacks hangs whole trees on them.
+    """
+    new = type(node)(**{name: _copied_field(value) for name, value in ast.iter_fields(node)})
+    for name in _POSITION:
+        if hasattr(node, name):
+            setattr(new, name, getattr(node, name))
+    return new
+
+
+def _copied_field(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_copied_field(item) for item in value]
+    return copy_tree(value) if isinstance(value, ast.AST) else value
 
 
 def nodes_of(statements: Iterable[ast.stmt]) -> Iterator[ast.AST]:

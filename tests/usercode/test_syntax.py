@@ -16,6 +16,15 @@ def expression(text: str) -> ast.expr:
     return ast.parse(text, mode="eval").body
 
 
+def test_a_copy_is_a_tree_of_its_own_in_the_same_places() -> None:
+    old = ast.parse("if x:\n    y = f(a, b)")
+    vars(old)["parent"] = old  # as libraries leave it on nodes
+    new = syntax.copy_tree(old)
+    assert ast.dump(new, include_attributes=True) == ast.dump(old, include_attributes=True)
+    assert not {id(n) for n in ast.walk(new)} & {id(n) for n in ast.walk(old)}
+    assert "parent" not in vars(new)
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [("f(x)", "f(x)"), ("y = f(x)", "f(x)"), ("f(x); y", None), ("pass", None), ("", None)],

@@ -14,13 +14,7 @@ def body(text: str) -> list[ast.stmt]:
     return ast.parse(text).body
 
 
-def test_a_copy_is_a_tree_of_its_own_in_the_same_places_and_new_nodes_take_old_lines() -> None:
-    old = body("if x:\n    y = f(a, b)")[0]
-    vars(old)["parent"] = old  # as libraries leave it on nodes
-    new = syntax.copy_tree(old)
-    assert ast.dump(new, include_attributes=True) == ast.dump(old, include_attributes=True)
-    assert not {id(n) for n in ast.walk(new)} & {id(n) for n in ast.walk(old)}
-    assert "parent" not in vars(new)
+def test_new_nodes_take_old_lines() -> None:
     added = ast.parse("\n\nx + y", mode="eval").body
     around = ast.Expr(ast.BinOp(added, ast.Add(), ast.Constant(1)))
     syntax.set_lines(around, 2)

@@ -21,6 +21,7 @@ l = torch.ones(5)  # what the forward pass reads is an attribute of that name
 c = torch.compile(net, backend='eager')
 c(x)
 """
+FORGET = "from ipyjaxbench.retracing import TRACE_LOG\nTRACE_LOG.clear()"  # as what nobody saw
 
 
 @pytest.mark.parametrize(
@@ -28,6 +29,7 @@ c(x)
     [
         ("net.eval()", "with torch.no_grad(): c(x)", "grad mode: on → off", "training"),
         ("net.k = 7.0", "c(x)", "self.k", "grad mode"),
+        (f"{FORGET}\nnet.k = 7.0", "c(x)", "self.k", "first call"),
         ("with torch.no_grad(): c(x)\nnet.k = 7.0", "c(x)", "self.k", "grad mode"),
         ("l = torch.ones(7)", "c(x)", "", "global l"),
     ],

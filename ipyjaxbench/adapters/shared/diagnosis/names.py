@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
-from ipyjaxbench.adapters.shared.diagnosis.syntax import copy_tree
+from ipyjaxbench.usercode import copy_tree
 
 #: Begins what follows a name that is tried in another way than it is written, as `STAND_INS` says.
 _MARK = ".__"

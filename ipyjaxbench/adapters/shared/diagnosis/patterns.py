@@ -13,7 +13,8 @@ from types import ModuleType
 from typing import Any
 
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import Edit, Rule, Site
-from ipyjaxbench.adapters.shared.diagnosis.syntax import copy_tree, name, with_context
+from ipyjaxbench.adapters.shared.diagnosis.syntax import name, with_context
+from ipyjaxbench.usercode import copy_tree
 
 _LIBRARY_NAME = re.compile(r"[a-z][\w.]*")
 #: What each hole of a pattern stands for.

@@ -11,7 +11,7 @@ from typing import Any
 
 from ipyjaxbench.adapters.shared.diagnosis import syntax
 from ipyjaxbench.adapters.shared.diagnosis.names import STAND_INS, attribute_of, is_full, value_of
-from ipyjaxbench.adapters.shared.diagnosis.syntax import copy_tree
+from ipyjaxbench.usercode import copy_tree
 
 #: Begins the name of a file that is made while a fix is tried.
 MADE = "<fix"

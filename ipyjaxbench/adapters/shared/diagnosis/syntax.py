@@ -1,34 +1,15 @@
-"""Syntax trees: copied, made of names and values, and asked what they read and bind."""
+"""Syntax trees: made of names and values, and asked what they read and bind."""
 
 import ast
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
-_Node = TypeVar("_Node", bound=ast.AST)
-_POSITION = ("lineno", "end_lineno", "col_offset", "end_col_offset")
+from ipyjaxbench.usercode import copy_tree
+
 _JUMPS = (
     ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal,
     ast.Raise, ast.Delete, ast.Await, ast.FunctionDef, ast.ClassDef,
 )  # fmt: skip
-
-
-def copy_tree(node: _Node) -> _Node:
-    """Return a tree of its own.
-
-    `copy.deepcopy` would follow what others leave on nodes: Python shares those of ``ctx`` among
-    all trees, and the library that shows IPython's tracebacks hangs whole trees on them.
-    """
-    new = type(node)(**{name: _copied_field(value) for name, value in ast.iter_fields(node)})
-    for name in _POSITION:
-        if hasattr(node, name):
-            setattr(new, name, getattr(node, name))
-    return new
-
-
-def _copied_field(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_copied_field(item) for item in value]
-    return copy_tree(value) if isinstance(value, ast.AST) else value
 
 
 def with_context(node: ast.expr, context: ast.expr_context) -> ast.expr:
