@@ -17,12 +17,11 @@ from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.retracing.traces import TracedCall
 from ipyjaxbench.usercode import Reads
 
-_MAX_SIGNATURES = 200  # of one function
-_MAX_EVENTS = 1000
-_MAX_UNSEEN = 50
+_MAX_SIGNATURES, _MAX_EVENTS, _MAX_UNSEEN = 200, 1000, 50  # the first of one function
 _NO_NAME = "<lambda>"
 _OF_FUNCTIONS = ("function", "captured")
-_UNSURE = ([], [first_calls.DROPPED], [first_calls.FIRST])  # there may be traces that were not seen
+#: There may be traces that were not seen.
+_UNSURE: tuple[list[Change], ...] = ([], [first_calls.DROPPED], [first_calls.FIRST])
 Known = tuple[Signature, tuple[Change, ...]]  # with why it was traced
 
 

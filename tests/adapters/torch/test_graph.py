@@ -9,6 +9,7 @@ import torch
 import torch._dynamo  # changes the environment when it is loaded
 from torch._higher_order_ops.while_loop import while_loop
 from torch.fx.experimental.proxy_tensor import PythonKeyTracer
+from torch.utils.hooks import RemovableHandle
 
 from ipyjaxbench import Graph, SnippetError, UntraceableError
 from ipyjaxbench.adapters.torch.graphs import aten
@@ -215,7 +216,7 @@ def test_nothing_of_the_users_changes(names: Names) -> None:
         return [
             [each.tolist() for each in tensors], len(read_entries(OWN["scaled"].__code__)),
             logging.getLogger("torch._subclasses.fake_tensor").disabled,
-            vars(PythonKeyTracer).get("create_node"),
+            vars(PythonKeyTracer).get("create_node"), RemovableHandle.next_id,
         ]  # fmt: skip
 
     before = state()

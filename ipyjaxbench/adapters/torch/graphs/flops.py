@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -99,11 +100,21 @@ class Flops:
             return self._mode.from_tensor(value, static_shapes=True)
 
 
+class _NoModules(nullcontext[None]):
+    """Takes the place of hooks on all modules, which tell the counter in which it is.
+
+    As any new hook does, they would have the next look for hooks search all of the session.
+    """
+
+    parents = ("Global",)
+
+
 class _Counter(flop_counter.FlopCounterMode):
     """PyTorch's own counter, with formulas for what it lacks."""
 
     def __init__(self) -> None:
         super().__init__(display=False, custom_mapping=_formulas())
+        self.mod_tracker: Any = _NoModules()
         self.missed = 0
 
     def _count_flops(self, func_packet: Any, out: Any, args: Any, kwargs: Any) -> Any:
