@@ -53,9 +53,9 @@ from ipyjaxbench.frameworks.state.names import (
     DictNames,
     MemberNames,
     Names,
-    SlotNames,
     added_states,
     attribute_states,
+    slot_states,
 )
 from ipyjaxbench.frameworks.state.other_writers import OtherWriters
 from ipyjaxbench.frameworks.state.positions import is_readable, is_unreadable, position_states

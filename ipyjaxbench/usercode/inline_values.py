@@ -41,6 +41,8 @@ class _Known(NamedTuple):
 
 
 _KNOWN: PerClass[_Known] = PerClass()
+#: Their objects also hold what Python's own do, as a list does.
+_HOLD_MORE: PerClass[bool] = PerClass()
 
 
 def read_inline_values(value: object) -> dict[str, Any] | None:
@@ -55,13 +57,14 @@ def read_inline_values(value: object) -> dict[str, Any] | None:
         True
     """
     kind = type(value)
-    if sys.version_info >= (3, 13) or not flags_of(kind) & _MANAGED:
+    if sys.version_info >= (3, 13) or not flags_of(kind) & _MANAGED or _HOLD_MORE.get(kind):
         return None
     line = [*map(class_dict, mro_of(kind))]
     known = _KNOWN.get(kind)
     if known is None:
         if not all(map(is_made, mro_of(kind)[:-1])):
-            return None  # its objects also hold what Python's own do, as a list does
+            _HOLD_MORE.set(kind, known=True)
+            return None
         known = _Known((), has_slots=bool(slots_of(kind)), is_new=True)
     held = [each for each in gc.get_referents(value) if each is not kind]
     slots = [*filled_slots(value, slots_of(kind)).values()] if known.has_slots else []

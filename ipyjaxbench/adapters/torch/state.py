@@ -30,17 +30,16 @@ from ipyjaxbench.frameworks import (
     MutableState,
     Restore,
     Setting,
-    SlotNames,
     State,
     TooLarge,
     attribute_states,
     restore_together,
+    slot_states,
 )
 from ipyjaxbench.host import filter_by_type
 from ipyjaxbench.usercode import (
     attributes,
     class_dict,
-    is_of,
     module_of,
     mro_of,
     name_of,
@@ -175,9 +174,7 @@ def _tensor_states(tensor: Any, budget: CopyBudget) -> Iterator[State]:
 def _own_names(tensor: Any) -> Iterator[State]:
     """Yield its attributes, but for marks alone, and what stands in slots, as in a DTensor's."""
     is_marked_alone = _MARKS.issuperset(attributes(tensor))
-    for each in attribute_states(tensor):
-        if not is_marked_alone or is_of(each, SlotNames):
-            yield each
+    yield from slot_states(tensor) if is_marked_alone else attribute_states(tensor)
 
 
 def _is_wrapper(tensor: Any) -> bool:

@@ -242,5 +242,10 @@ def attribute_states(value: object) -> Iterator[Names]:
     """Yield the attributes of an object, in its dictionary and in slots; no code of it is run."""
     if has_attributes(value):
         yield AttributeNames(value)
+    yield from slot_states(value)
+
+
+def slot_states(value: object) -> Iterator[Names]:
+    """Yield what stands in the slots of an object, if its class has some."""
     if slots_of(type(value)):
         yield SlotNames(value)

@@ -1,4 +1,4 @@
-"""Values that never change and hold nothing, and classes whose arrays are left out."""
+"""Values that never change and hold nothing, and classes of arrays."""
 
 from collections.abc import Sequence
 from types import CodeType
@@ -23,15 +23,17 @@ def are_plain(values: Sequence[object]) -> bool:
     return True
 
 
-class LeftOut:
-    """Classes of arrays of a framework."""
+class ArrayKinds:
+    """Classes of arrays of some frameworks."""
 
-    def __init__(self, framework: Framework) -> None:
-        self._framework = framework
-        self._asked: dict[int, tuple[type, bool]] = {}
+    def __init__(self, *frameworks: Framework) -> None:
+        self._frameworks = frameworks
+        self._asked: dict[int, tuple[type, Framework | None]] = {}
 
-    def has(self, kind: type) -> bool:
-        """Whether a class is one of these."""
-        if id(kind) not in self._asked:
-            self._asked[id(kind)] = kind, ask(self._framework.owns, kind)
-        return self._asked[id(kind)][1]
+    def framework_of(self, kind: type) -> Framework | None:
+        """Return the framework whose arrays are of a class; None for other classes."""
+        found = self._asked.get(id(kind))
+        if found is None:
+            owner = next((each for each in self._frameworks if ask(each.owns, kind)), None)
+            found = self._asked[id(kind)] = kind, owner
+        return found[1]

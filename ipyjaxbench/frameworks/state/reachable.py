@@ -29,7 +29,7 @@ from ipyjaxbench.frameworks.state.library_settings import library_settings, sees
 from ipyjaxbench.frameworks.state.looks import MOST, Looks
 from ipyjaxbench.frameworks.state.module_use import CodeNames, Use, code_names
 from ipyjaxbench.frameworks.state.names import attribute_states
-from ipyjaxbench.frameworks.state.plain_values import ATOMS, LeftOut, are_plain
+from ipyjaxbench.frameworks.state.plain_values import ATOMS, ArrayKinds, are_plain
 from ipyjaxbench.frameworks.state.positions import position_states
 from ipyjaxbench.frameworks.state.protocol import MutableState
 from ipyjaxbench.frameworks.state.registries import registry_states
@@ -90,7 +90,8 @@ class Reachable:
         self._frameworks, self._own = frameworks, own
         self._budget = self._whole = budget  # of what is looked at now; of all
         self._of_user, self._looks = of_user, Looks(most, frameworks)
-        self._left_out = None if without is None else LeftOut(without)
+        self._arrays = ArrayKinds(*frameworks)
+        self._left_out = ArrayKinds(*filter(None, [without]))
         self.names = {*roots}  # of the roots
         self._variables = {n: variable_of(n, each, own) for n, each in roots.items()}
         self._roots = {*map(id, roots.values())}
@@ -137,8 +138,10 @@ class Reachable:
         while self._ahead:
             name, value, budget = self._ahead.popleft()
             self._budget = budget
+            look = self._use_states if type(value) is Use else self._states
+            if self._arrays.framework_of(type(value)):  # of these there may be very many
+                look = self._object_states
             try:
-                look = self._use_states if type(value) is Use else self._states
                 found = [*look(name, value)]
             except CODE_ERRORS:  # whatever it answers, the others are looked at
                 self._has_no_states(name, value)
@@ -163,9 +166,7 @@ class Reachable:
             kind = type(value)
             if type(value) is str:
                 self._files.add_part(name, value)
-            if id(kind) in ATOMS or self._looks.has(value):
-                continue
-            if self._left_out is not None and self._left_out.has(kind):
+            if id(kind) in ATOMS or self._looks.has(value) or self._left_out.framework_of(kind):
                 continue
             if not self._looks.take(value, most):
                 self.cut.setdefault(name, 0)
@@ -189,9 +190,8 @@ class Reachable:
     def _look_at_names(
         self, names: Iterable[str], values: Mapping[str, object], used: CodeNames
     ) -> None:
-        for each in names:
-            if each in values:
-                self._look_at_named(each, values[each], used)
+        for each in filter(values.__contains__, names):
+            self._look_at_named(each, values[each], used)
 
     def _look_up(self, values: Mapping[str, object], used: CodeNames) -> None:
         """Look at what some code imports, and at what it comes to by texts."""
@@ -266,13 +266,14 @@ class Reachable:
                 self._look_at_named(each, value, used)
 
     def _object_states(self, name: str, value: Any) -> Iterator[State]:
-        for framework in self._frameworks:
+        kind = type(value)
+        owner = self._arrays.framework_of(kind)
+        for framework in (owner,) if owner else self._frameworks:
             found = framework.capability(MutableState).states(value, self._budget)
             if found is not None:
                 self._met[framework.module] = None
                 yield from found
                 return
-        kind = type(value)
         if not (is_users := is_users_class(kind)) and self._of_user:
             return
         package = module_of(kind).partition(".")[0]
