@@ -159,8 +159,7 @@ def _one_shell() -> "InteractiveShell":
     config.HistoryManager.enabled = False  # what tests type is none of the user's history
     config.TerminalInteractiveShell.simple_prompt = True
     shell = TerminalInteractiveShell.instance(config=config)
-    shell.run_line_magic("load_ext", "ipyjaxbench")
-    exec("", shell.user_ns)  # binds `__builtins__`, as a session's first cell does
+    shell.run_cell("%load_ext ipyjaxbench").raise_error()  # traces are seen from its end on
     return shell
 
 
