@@ -461,7 +461,13 @@ def cells(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Shell:
     for name in ("RATE", "OTHER"):  # put back at the end
         monkeypatch.setenv(name, "")
     shell.run("pass")  # after a cell in which JAX is there, its traces are seen
-    shell.names |= {"jax": jax, "jnp": jnp, "np": np, "x": jnp.ones(3), "partial": partial}
+    shell.names |= {
+        "jax": jax,
+        "jnp": jnp,
+        "np": np,
+        "x": jnp.asarray(np.ones(3, "f4")),
+        "partial": partial,
+    }
     return shell
 
 

@@ -135,7 +135,7 @@ def cells(shell: Shell) -> Shell:
     """A session in which the libraries are used, with the extension loaded."""
     shell.run("pass")  # after a cell in which JAX is there, its traces are seen
     shell.names |= {"jax": jax, "jnp": jnp, "np": np, "eqx": eqx, "nn": nn, "nnx": nnx, "hk": hk}
-    shell.names |= {"optax": optax, "x": jnp.ones(3)}
+    shell.names |= {"optax": optax, "x": jnp.asarray(np.ones(3, "f4"))}
     return shell
 
 

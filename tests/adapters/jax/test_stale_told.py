@@ -2,30 +2,22 @@
 
 import gc
 import io
+import re
 import sys
 import weakref
-from functools import partial
 from pathlib import Path
 
-import jax
-import jax.numpy as jnp
-import numpy as np
 import pytest
 
 import ipyjaxbench
 from ipyjaxbench.jupyter.errors import TraceFailedError
+from tests.adapters.jax import test_stale
 from tests.adapters.jax.test_stale import NESTED, PRINTED, SCALE, jitted, last_call
 from tests.adapters.side_effects import SIDE_EFFECTS, SideEffect
 from tests.shell import Shell
 from tests.traced import logged_by_looks
 
-
-@pytest.fixture
-def cells(shell: Shell) -> Shell:
-    """A session in which JAX is used, with the extension loaded."""
-    shell.run("pass")  # after a cell in which JAX is there, its traces are seen
-    shell.names |= {"jax": jax, "jnp": jnp, "np": np, "x": jnp.ones(3), "partial": partial}
-    return shell
+cells = test_stale.cells
 
 
 def test_reports_and_timings_lead_with_it_and_say_what_to_type(cells: Shell) -> None:
@@ -381,21 +373,44 @@ def test_looking_keeps_nothing_that_a_cell_drops(cells: Shell) -> None:
     assert kept() is None
 
 
-@pytest.mark.parametrize("effect", SIDE_EFFECTS, ids=lambda it: f"{it.before[-20:]} {it.does}")
-def test_looking_does_nothing_again(cells: Shell, effect: SideEffect, tmp_path: Path) -> None:
+def names_in(effect: SideEffect) -> set[str]:
+    return {*re.findall(r"\w+(?= =|:)|(?<=def )\w+|(?<=class )\w+|path", effect.before)}
+
+
+def together(effects: tuple[SideEffect, ...]) -> list[list[SideEffect]]:
+    """Effects that one function can have: each has names of its own; a large one is alone."""
+    large = [each for each in effects if re.search(r"\d{4}|\d_\d", each.before)]
+    groups: list[list[SideEffect]] = []
+    for effect in effects:
+        if effect in large:
+            continue
+        for group in groups:
+            if not any(names_in(effect) & names_in(each) for each in group):
+                group.append(effect)
+                break
+        else:
+            groups.append([effect])
+    return [*groups, *([each] for each in large)]
+
+
+@pytest.mark.parametrize("effects", together(SIDE_EFFECTS), ids=lambda it: it[0].before[-20:])
+def test_looking_does_nothing_again(
+    cells: Shell, effects: list[SideEffect], tmp_path: Path
+) -> None:
     cells.names["path"] = str(tmp_path / "file")
-    cells.run(effect.before)
-    cells.run(jitted("scale = 2.0", f"(x * scale, {effect.does})[0]"))
+    for effect in effects:
+        cells.run(effect.before)
+    cells.run(jitted("scale = 2.0", f"(x * scale, {', '.join(it.does for it in effects)})[0]"))
     cells.run("scale = 3.0")
     call = last_call(cells, "f(x)")
     assert cells.text == ""
     assert call.state == "STALE"
     assert [change.path for change in call.why] == ["scale"]
-    cells.run(f"left = {effect.left}")
+    cells.run(f"left = [{', '.join(it.left for it in effects)}]")
     for each in (*cells.names.values(),):
         if isinstance(each, io.IOBase):
             each.close()
-    assert cells.names["left"] == effect.value
+    assert cells.names["left"] == [it.value for it in effects]
 
 
 def test_a_look_aside_is_no_reason_for_a_later_trace(cells: Shell) -> None:
