@@ -61,67 +61,71 @@ def f(x, cfg): return x * cfg.rate
 """
 
 
-class Given(NamedTuple):
-    """What is defined, a call, what is changed, and what is told of the call then, if anything."""
+class Change(NamedTuple):
+    """What is changed, and what is told then."""
 
-    before: str
-    call: str
-    change: str
-    stale: str = ""
-    name: str = ""  # of what is told by `--watch on`
+    cell: str
+    stale: dict[str, str] = {}  # noqa: RUF012  calls, and what is told of each
+    todays: tuple[str, ...] = ()  # calls
+    names: str = ""  # of what is told by `--watch on`
 
 
+WAS_2 = "scale was 2.0 when"
+OF_UFUNC = (
+    "u.reduce(x)", "u.accumulate(x)", "u.outer(x, x)", "u.at(x, 0, 1.0, inplace=False)",
+    "u.reduceat(x, jnp.array([0, 2]))",
+)  # fmt: skip
+OF_OTHERS = ("other(x, x)", "other.reduce(x)", "jnp.add(x, x)")
+OF_A = ("a.step(x)", "a.step(x + 1)", "a.loop(x)", "a.several(x, n=2)")
+OF_TWO = ("b.step(x)", "b.step(x + 1)", "a.other(x)", "a.other(x + 1)")
 CASES = (
-    *(
-        Given(UFUNC, call, "scale = 3.0", "scale was 2.0 when", call.partition("(")[0])
-        for call in (
-            "u.reduce(x)", "u.accumulate(x)", "u.outer(x, x)", "u.at(x, 0, 1.0, inplace=False)",
-            "u.reduceat(x, jnp.array([0, 2]))",
-        )
-    ),
-    Given(UFUNC, "u(x, x)", "scale = 3.0", "scale was", "u"),
-    Given(UFUNC, "u(x, x)", "scale = 1.0 + 1.0"),
-    Given(UFUNC, "u.reduce(x)", "scale = 1.0 + 1.0"),
-    Given(UFUNC, "other(x, x)", "u(x, x); scale = 3.0"),
-    Given(UFUNC, "other.reduce(x)", "u.reduce(x); scale = 3.0"),
-    Given(UFUNC, "jnp.add(x, x)", "scale = 3.0"),
-    Given(EQUAL, "f(x, cfg=c)", "c = Config('a', 3.0)", "cfg was changed after f"),
-    Given(EQUAL, "c.step(x)", "c = Config('a', 3.0)", "self was changed after step"),
-    Given(EQUAL, "s.step(x)", "s = Same(); s.rate = 3.0", "self.rate was 2.0 when step"),
-    Given(EQUAL, "s.step(x)", "s = Same()"),
-    Given(EQUAL, "f(x, cfg=c)", "c = Config('a', 2.0)"),
-    Given(EQUAL, "f(x, cfg=c)", "c = Config('a', 2.0, 'b')"),
-    Given(EQUAL, "f(x, cfg=c)", "c = Config('b', 3.0); f(x, cfg=c)"),
-    Given(APPLY, "apply(double, x)", "scale = 3.0", "scale was 2.0 when map", "apply"),
-    Given(APPLY, "apply(shift, x)", "shift.by = 2.0", "by was 1.0 when map", "apply"),
-    Given(TWO, "a.step(x)", "a.rate = 3.0", "rate was 2.0 when step", "a.step"),
-    Given(TWO, "a.step(x + 1)", "a.rate = 3.0", "rate was 2.0 when step", "a.step"),
-    Given(TWO, "a.loop(x)", "a.rate = 3.0", "rate was 2.0 when loop", "a.loop"),
-    Given(TWO, "a.loop(x)", "a.shift = 3.0"),
-    Given(TWO, "a.several(x, n=2)", "a.rate = 3.0", "rate was 2.0 when several", "a.several"),
-    Given(TWO, "b.step(x)", "a.rate = 3.0"),
-    Given(TWO, "b.step(x + 1)", "a.step(x); a.rate = 3.0"),
-    Given(TWO, "a.other(x)", "a.step(x); a.rate = 3.0"),
-    Given(TWO, "a.other(x + 1)", "a.step(x); a.rate = 3.0"),
-    Given(APPLY, "apply(double, x)", "shift.by = 2.0"),
+    *((UFUNC, (call,),
+       Change("scale = 1.0 + 1.0", todays=(call,)),
+       Change("scale = 3.0", {call: WAS_2}, names=call.partition("(")[0])) for call in OF_UFUNC),
+    (UFUNC, ("u(x, x)", "u.reduce(x)", *OF_OTHERS),
+     Change("scale = 1.0 + 1.0", todays=("u(x, x)",)),
+     Change("scale = 3.0", {"u(x, x)": "scale was"}, OF_OTHERS, "u u.reduce")),
+    (EQUAL, ("f(x, cfg=c)", "c.step(x)", "s.step(x)"),
+     Change("c, s = Config('a', 2.0), Same()", todays=("f(x, cfg=c)", "s.step(x)")),
+     Change("c = Config('a', 2.0, 'b')", todays=("f(x, cfg=c)",)),
+     Change("c, s.rate = Config('a', 3.0), 3.0",
+            {"f(x, cfg=c)": "cfg was changed after f", "c.step(x)": "self was changed after step",
+             "s.step(x)": "self.rate was 2.0 when step"}),
+     Change("c = Config('b', 3.0); f(x, cfg=c)", todays=("f(x, cfg=c)",))),
+    (APPLY, ("apply(double, x)", "apply(shift, x)"),
+     Change("shift.by = 2.0", {"apply(shift, x)": "by was 1.0 when map"}, ("apply(double, x)",),
+            "apply")),
+    (APPLY, ("apply(double, x)",),
+     Change("scale = 3.0", {"apply(double, x)": "scale was 2.0 when map"}, names="apply")),
+    (TWO, (*OF_A, *OF_TWO),
+     Change("a.rate = 3.0", dict.fromkeys(OF_A, "rate was 2.0 when"), OF_TWO,
+            "a.loop a.several a.step"),
+     Change("a.rate, a.shift = 2.0, 3.0", todays=("a.loop(x)",), names="a.other")),
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.call}, {case.change}")
-def test_what_they_read_is_known(cells: Shell, case: Given) -> None:
-    cells.run(case.before)
-    cells.run(f"y = {case.call}")
-    cells.run("%trace_cached --watch on")
-    cells.run(case.change)
-    watched = [str(each.data) for each in cells.shown if "stale: " in str(each.data)]
-    cells.run("%trace_cached --watch off")
-    assert any(f"stale: {case.name} (" in each for each in watched) == bool(case.name)
-    for magic in ("%fwtime -q -n 1 -r 2 -v found", "%trace_cached -qv seen"):
-        cells.run(f"{magic} {case.call}")
-    calls = cells.names["seen"].calls
-    assert {each.state for each in calls} <= {"STALE" if case.stale else "CACHED"}
-    told = [change.words() for each in calls for change in each.why]
-    assert bool(told) == bool(case.stale)
-    assert all(case.stale in each for each in told), told
-    notes = [each.text for each in cells.names["found"].notes if each.code == "stale-program"]
-    assert [case.stale in each for each in notes] == [True] * bool(case.stale)
+@pytest.mark.parametrize(("before", "calls", "changes"), [(b, c, each) for b, c, *each in CASES])
+def test_what_they_read_is_known(
+    cells: Shell, before: str, calls: tuple[str, ...], changes: list[Change]
+) -> None:
+    cells.run(before)
+    cells.run("\n".join(f"y = {call}" for call in calls))
+    for change in changes:
+        cells.run("%trace_cached --watch on")
+        cells.run(change.cell)
+        lines = [each.data["text/plain"] for each in cells.shown]
+        watched = {line.split()[1] for line in lines if line.startswith("stale: ")}
+        cells.run("%trace_cached --watch off")
+        assert watched >= {*change.names.split()}, change
+        assert bool(watched) == bool(change.names), change
+        for call in (*change.stale, *change.todays):
+            for magic in ("%fwtime -q -n 1 -r 2 -v found", "%trace_cached -qv seen"):
+                cells.run(f"{magic} {call}")
+            stale = change.stale.get(call)
+            found, seen = cells.names["found"].notes, cells.names["seen"].calls
+            assert {each.state for each in seen} <= {"STALE" if stale else "CACHED"}, call
+            told = [why.words() for each in seen for why in each.why]
+            assert bool(told) == bool(stale), call
+            assert all(stale in each for each in told), (call, told)
+            notes = [each.text for each in found if each.code == "stale-program"]
+            assert [stale in each for each in notes] == [True] * bool(stale), call

@@ -1,30 +1,23 @@
 """What is told of stale programs, and that a look at them leaves all as it was."""
 
 import gc
+import io
+import re
 import sys
 import weakref
-from functools import partial
 from pathlib import Path
 
-import jax
-import jax.numpy as jnp
-import numpy as np
 import pytest
 
 import ipyjaxbench
 from ipyjaxbench.jupyter.errors import TraceFailedError
+from tests.adapters.jax import test_stale
 from tests.adapters.jax.test_stale import NESTED, PRINTED, SCALE, jitted, last_call
 from tests.adapters.side_effects import SIDE_EFFECTS, SideEffect
 from tests.shell import Shell
 from tests.traced import logged_by_looks
 
-
-@pytest.fixture
-def cells(shell: Shell) -> Shell:
-    """A session in which JAX is used, with the extension loaded."""
-    shell.run("pass")  # after a cell in which JAX is there, its traces are seen
-    shell.names |= {"jax": jax, "jnp": jnp, "np": np, "x": jnp.ones(3), "partial": partial}
-    return shell
+cells = test_stale.cells
 
 
 def test_reports_and_timings_lead_with_it_and_say_what_to_type(cells: Shell) -> None:
@@ -157,27 +150,26 @@ def test_where_what_is_read_changes_in_very_many_calls_not_all_are_known(cells: 
 
 
 @pytest.mark.parametrize("before", [SCALE, NESTED])
-@pytest.mark.parametrize("call", ["f(x)", "f(x) + 1", "outer(x)", "Model()(x)", "[f][0](x)"])
-def test_a_program_is_todays_and_says_that_another_one_is_cached(
-    cells: Shell, before: str, call: str
-) -> None:
+def test_a_program_is_todays_and_says_that_another_one_is_cached(cells: Shell, before: str) -> None:
     cells.run(before)
     cells.run("def outer(x): return f(x).sum()\nclass Model:\n  def __call__(self, x): return f(x)")
-    for value in (3.0, 4.0):
-        cells.run(f"scale = {value}")
+    calls = ("f(x)", "f(x) + 1", "outer(x)", "Model()(x)", "[f][0](x)")
+    for value, call in enumerate(calls, 3):
+        cells.run(f"scale = {value}.0")
         cells.run(f"%jaxpr -qv shown {call}")
         shown = cells.names["shown"]
         (note,) = [each for each in shown.notes if each.code == "cached-is-stale"]
         assert note.text == (
             "This is the code of now. Calls of f run another program, which was compiled earlier:"
-            f" scale was 2.0 when f was traced, is {value}."
+            f" scale was 2.0 when f was traced, is {value}.0."
         )
-        assert (f"{value}" in shown.program, "2.0" in shown.program) == (True, False)
-        assert str(value) in shown.text("stablehlo")
-        assert last_call(cells, "f(x)").state == "STALE"  # it is not taken for a trace of the call
+        assert (f"{value}.0" in shown.program, "2.0" in shown.program) == (True, False)
+        assert f"{value}.0" in shown.text("stablehlo")
+    assert last_call(cells, "f(x)").state == "STALE"  # it is not taken for a trace of the call
     cells.run("scale = 2.0")
-    cells.run(f"%jaxpr -qv shown {call}")
-    assert cells.names["shown"].notes == ()
+    for call in calls:
+        cells.run(f"%jaxpr -qv shown {call}")
+        assert cells.names["shown"].notes == ()
 
 
 @pytest.mark.parametrize(
@@ -317,10 +309,10 @@ def test_programs_and_tests_can_refuse_it(cells: Shell, call: str) -> None:
 
 
 REFUSING = """
-scale, kept = 2.0, []
-def check():
+kept = []
+def check(value=None):
     global scale
-    held, factor = {{"a": 2.0}}, 2.0
+    scale, held, factor = 2.0, {{"a": 2.0}}, 2.0
     @jax.jit
     def f(x): return x * {read}
     @jax.jit
@@ -335,32 +327,29 @@ def check():
 
 
 @pytest.mark.parametrize(
-    "call", ["f(x)", "run()", "list(map(f, [x]))", "partial(f, x)()", "kept[0](x)"]
-)
-@pytest.mark.parametrize(
-    ("read", "change"),
+    ("read", "change", "calls"),
     [
-        ("held['a']", "held['a'] = 3.0"),
-        ("factor", "factor = 3.0"),
-        ("scale", "scale = 3.0"),
+        ("held['a']", "held['a'] = {}", ("list(map(f, [x]))", "kept[0](x)")),
+        ("factor", "factor = {}", ("partial(f, x)()",)),
+        ("scale", "scale = {}", ("f(x)", "run()")),
     ],
 )
 def test_a_block_refuses_each_stale_call_in_it(
-    cells: Shell, read: str, change: str, call: str
+    cells: Shell, read: str, change: str, calls: tuple[str, ...]
 ) -> None:
     cells.names["ipyjaxbench"] = ipyjaxbench
-    cells.run(REFUSING.format(read=read, change="pass", call=call))
-    cells.run("check()")
-    cells.run(REFUSING.format(read=read, change=change, call=call))
-    with pytest.raises(ipyjaxbench.StaleProgramError, match="`f` runs a stale program: "):
-        cells.run("check()")
+    for call in calls:
+        cells.run(REFUSING.format(read=read, change=change.format("value"), call=call))
+        cells.run("check(2.0)")
+        with pytest.raises(ipyjaxbench.StaleProgramError, match="`f` runs a stale program: "):
+            cells.run("check(3.0)")
 
 
-@pytest.mark.parametrize("call", ["pass", "other(x)", "f(jnp.ones(4))", "f.clear_cache(); f(x)"])
-def test_a_block_refuses_no_stale_program_that_does_not_run_in_it(cells: Shell, call: str) -> None:
+def test_a_block_refuses_no_stale_program_that_does_not_run_in_it(cells: Shell) -> None:
     cells.names["ipyjaxbench"] = ipyjaxbench
-    cells.run(REFUSING.format(read="scale", change="scale = 3.0", call=call))
-    cells.run("check()")
+    for call in ("pass", "other(x)", "f(jnp.ones(4))", "f.clear_cache(); f(x)"):
+        cells.run(REFUSING.format(read="scale", change="scale = 3.0", call=call))
+        cells.run("check()")
 
 
 def test_a_block_refuses_a_program_that_goes_stale_in_it(cells: Shell) -> None:
@@ -384,21 +373,44 @@ def test_looking_keeps_nothing_that_a_cell_drops(cells: Shell) -> None:
     assert kept() is None
 
 
-@pytest.mark.parametrize("effect", SIDE_EFFECTS, ids=lambda it: f"{it.before[-20:]} {it.does}")
-def test_looking_does_nothing_again(cells: Shell, effect: SideEffect, tmp_path: Path) -> None:
+def names_in(effect: SideEffect) -> set[str]:
+    return {*re.findall(r"\w+(?= =|:)|(?<=def )\w+|(?<=class )\w+|path", effect.before)}
+
+
+def together(effects: tuple[SideEffect, ...]) -> list[list[SideEffect]]:
+    """Effects that one function can have: each has names of its own; a large one is alone."""
+    large = [each for each in effects if re.search(r"\d{4}|\d_\d", each.before)]
+    groups: list[list[SideEffect]] = []
+    for effect in effects:
+        if effect in large:
+            continue
+        for group in groups:
+            if not any(names_in(effect) & names_in(each) for each in group):
+                group.append(effect)
+                break
+        else:
+            groups.append([effect])
+    return [*groups, *([each] for each in large)]
+
+
+@pytest.mark.parametrize("effects", together(SIDE_EFFECTS), ids=lambda it: it[0].before[-20:])
+def test_looking_does_nothing_again(
+    cells: Shell, effects: list[SideEffect], tmp_path: Path
+) -> None:
     cells.names["path"] = str(tmp_path / "file")
-    cells.run(effect.before)
-    cells.run(jitted("scale = 2.0", f"(x * scale, {effect.does})[0]"))
+    for effect in effects:
+        cells.run(effect.before)
+    cells.run(jitted("scale = 2.0", f"(x * scale, {', '.join(it.does for it in effects)})[0]"))
     cells.run("scale = 3.0")
     call = last_call(cells, "f(x)")
     assert cells.text == ""
     assert call.state == "STALE"
     assert [change.path for change in call.why] == ["scale"]
-    cells.run(f"left = {effect.left}")
-    cells.run(
-        "import io\nfor it in [*globals().values()]: isinstance(it, io.IOBase) and it.close()"
-    )
-    assert cells.names["left"] == effect.value
+    cells.run(f"left = [{', '.join(it.left for it in effects)}]")
+    for each in (*cells.names.values(),):
+        if isinstance(each, io.IOBase):
+            each.close()
+    assert cells.names["left"] == [it.value for it in effects]
 
 
 def test_a_look_aside_is_no_reason_for_a_later_trace(cells: Shell) -> None:
