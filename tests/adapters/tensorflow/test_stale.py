@@ -123,49 +123,64 @@ f(x)
 """
 
 
-class Case(NamedTuple):
-    """Cells, a change, a call, and what is stale then; nothing where it is a hit like others."""
+class Change(NamedTuple):
+    """A change, and what is stale then in a call; nothing where it is a hit like others."""
 
-    before: str
-    change: str
-    stale: tuple[str, ...] = ()
+    code: str
+    stale: str = ""
     call: str = "f(x)"
 
 
+#: Cells, and changes after them, one after the other.
 CASES = (
-    Case(SCALE, "scale = 3.0", ("scale was 2.0 when f was traced, is 3.0",), "f(tf.ones(5))"),
-    Case(BELOW, "scale = 3.0", ("scale was 2.0 when f was traced, is 3.0",)),
-    Case(SCALE, "scale = tf.constant(3.0)", ("scale was 2.0 when f was traced, is f32[]",)),
-    Case(SCALE, "del scale", ("scale was 2.0 when f was traced, and is gone",)),
-    Case(SCALE, "scale = 2", (), "f(tf.ones(5))"),
-    Case(COND, "scale = tf.constant(2.0)"),
-    Case(COND, "scale = tf.constant(3.0)", ("scale was 2.0 when f was traced, is f32[]",)),
-    Case(COND, "scale = 1 + 1.0"),
-    Case(LOSS, "def loss(x):\n    return tf.reduce_sum(x ** 2 + x)",
-         ("loss was redefined; f still runs the earlier one",)),
-    Case(METHOD, "m.rate = 3.0", ("self.rate was 2.0 when Model was traced, is 3.0",), "m(x)"),
-    Case(METHOD, "m.config['bias'] = 2.0", ("self.config['bias'] was 1.0",), "m(x)"),
-    Case(METHOD, "m.v = tf.Variable(1.0)", ("self.v is another variable f32[]",), "m(x)"),
-    Case(METHOD, "m.v.assign(5.0)", (), "m(x)"),
-    Case(METHOD, "m = Model(3.0); m(x)", (), "m(x)"),
-    Case(ARRAYS, "table[0] = 7", ("table was changed in place after f was traced",)),
-    Case(ARRAYS, "w = tf.ones(300)", ("w is another f32[300]",)),
-    Case(ARRAYS, "w = tf.range(300.0)"),
-    Case(ARRAYS, "config.rate = 3.0", ("c.rate was 2.0",), "f(x, config)"),
-    Case(KERAS, "model = keras.Sequential([keras.layers.Dense(2)])",  # not built yet
-         ("model is another Sequential",)),
-    Case(KERAS, "model.set_weights([np.ones((3, 2)), np.ones(2)]); optimizer.learning_rate = 0.5"),
-    Case(KERAS, "model.layers[0].trainable = False", ("trainable was True when f was traced",)),
-    Case(KERAS, "model.layers[0].activation = keras.activations.tanh",
-         ("activation was relu when f was traced, is tanh",)),
-    Case(KERAS, "layer.rate = 3.0", ("layer.rate was 2.0",)),
-    Case(KERAS, "layer = Layer()"),
-    Case(ABSENT, "scale = 3.0", ("scale was not defined when f was traced, is 3.0",)),
-    Case(ABSENT, "def max(*numbers): return 9",
-         ("max was built in when f was traced, is now a function",)),
-    Case(COUNTS, "note = 'other'"),  # every trace is another program
-    Case(RANDOM, "scale = 3.0", ("scale was 2.0",)),
-    Case(RANDOM, "note = 'second'; tf.random.set_seed(4)"),  # read when it runs
+    (SCALE, (
+        Change("scale = 2", "", "f(tf.ones(5))"),
+        Change("scale = 3.0", "scale was 2.0 when f was traced, is 3.0", "f(tf.ones(5))"),
+        Change("scale = tf.constant(3.0)", "scale was 2.0 when f was traced, is f32[]"),
+        Change("del scale", "scale was 2.0 when f was traced, and is gone"),
+    )),
+    (BELOW, (Change("scale = 3.0", "scale was 2.0 when f was traced, is 3.0"),)),
+    (COND, (
+        Change("scale = tf.constant(2.0)"),
+        Change("scale = 1 + 1.0"),
+        Change("scale = tf.constant(3.0)", "scale was 2.0 when f was traced, is f32[]"),
+    )),
+    (LOSS, (Change("def loss(x):\n    return tf.reduce_sum(x ** 2 + x)",
+                   "loss was redefined; f still runs the earlier one"),)),
+    (METHOD, (
+        Change("m.v.assign(5.0)", "", "m(x)"),
+        Change("m.rate = 3.0", "self.rate was 2.0 when Model was traced, is 3.0", "m(x)"),
+        Change("m.rate, m.config['bias'] = 2.0, 2.0", "self.config['bias'] was 1.0", "m(x)"),
+        Change("m.config['bias'], m.v = 1.0, tf.Variable(1.0)", "self.v is another variable f32[]",
+               "m(x)"),
+        Change("m = Model(3.0); m(x)", "", "m(x)"),
+    )),
+    (ARRAYS, (
+        Change("w = tf.range(300.0)"),
+        Change("w = tf.ones(300)", "w is another f32[300]"),
+        Change("w = tf.range(300.0); config.rate = 3.0", "c.rate was 2.0", "f(x, config)"),
+        Change("config.rate = 2.0; table[0] = 7", "table was changed in place after f was traced"),
+    )),
+    (KERAS, (
+        Change("model.set_weights([np.ones((3, 2)), np.ones(2)]); optimizer.learning_rate = 0.5"),
+        Change("first, layer = layer, Layer()"),
+        Change("layer = first; layer.rate = 3.0", "layer.rate was 2.0"),
+        Change("layer.rate = 2.0; model.layers[0].trainable = False",
+               "trainable was True when f was traced"),
+        Change("model.layers[0].trainable = True\n"
+               "model.layers[0].activation = keras.activations.tanh",
+               "activation was relu when f was traced, is tanh"),
+        Change("model = keras.Sequential([keras.layers.Dense(2)])",  # not built yet
+               "model is another Sequential"),
+    )),
+    (ABSENT, (Change("scale = 3.0", "scale was not defined when f was traced, is 3.0"),)),
+    (ABSENT, (Change("def max(*numbers): return 9",
+                     "max was built in when f was traced, is now a function"),)),
+    (COUNTS, (Change("note = 'other'"),)),  # every trace is another program
+    (RANDOM, (
+        Change("note = 'second'; tf.random.set_seed(4)"),  # read when it runs
+        Change("note, scale = 'first', 3.0", "scale was 2.0"),
+    )),
 )  # fmt: skip
 
 
@@ -183,25 +198,29 @@ def last_call(cells: Shell, call: str) -> Any:
     return cells.names["seen"].calls[-1]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.change}")
-def test_what_is_stale_is_named_and_nothing_else(cells: Shell, case: Case) -> None:
-    cells.run(case.before)
-    cells.run(case.change)
-    call = last_call(cells, case.call)
-    told = [change.words() for change in call.why]
-    assert (call.state, len(told)) == (("STALE", 1) if case.stale else ("CACHED", 0)), told
-    assert all(any(words in each for each in told) for words in case.stale), told
+@pytest.mark.parametrize(("before", "changes"), CASES)
+def test_what_is_stale_is_named_and_nothing_else(
+    cells: Shell, before: str, changes: tuple[Change, ...]
+) -> None:
+    cells.run(before)
+    for change in changes:
+        cells.run(change.code)
+        call = last_call(cells, change.call)
+        told = [each.words() for each in call.why]
+        expected = ("STALE", 1) if change.stale else ("CACHED", 0)
+        assert (change.code, call.state, len(told)) == (change.code, *expected), told
+        assert all(change.stale in each for each in told), told
 
 
 PLAIN = "scale = 2.0\n@tf.function\ndef f(x):\n    return x * scale\nf(x)"
 
 
-@pytest.mark.parametrize("number", ["np.float32(2)", "np.float64(2)", "tf.constant(2.0)", "2"])
-def test_an_equal_number_of_another_type_is_no_cause(cells: Shell, number: str) -> None:
+def test_an_equal_number_of_another_type_is_no_cause(cells: Shell) -> None:
     cells.run(PLAIN)
-    for scale, state in ((number, "CACHED"), (f"{number} + 1", "STALE")):
-        cells.run(f"scale = {scale}")
-        assert last_call(cells, "f(x)").state == state
+    for number in ("np.float32(2)", "np.float64(2)", "tf.constant(2.0)", "2"):
+        for scale, state in ((number, "CACHED"), (f"{number} + 1", "STALE")):
+            cells.run(f"scale = {scale}")
+            assert (scale, last_call(cells, "f(x)").state) == (scale, state)
 
 
 @pytest.mark.parametrize(("scale", "state"), [("2.0", "CACHED"), ("3.0", "STALE")])
@@ -347,7 +366,7 @@ def test_one_program_that_is_todays_is_enough_for_no_note(cells: Shell) -> None:
 
 @pytest.mark.parametrize("odd", [
     "odd = []; odd.append(odd)",
-    "odd = [0] * 1_000_000",
+    "odd = [0] * 100_000",
     "class Odd:\n    def __eq__(self, other): 1 / 0\n    __getattr__ = __eq__\nodd = Odd()",
     "class Odd:\n    __slots__ = ('me', 'empty')\nodd = Odd(); odd.me = odd",
     "odd = tf.lookup.experimental.DenseHashTable(tf.int64, tf.int64, 0, -1, -2)",
@@ -467,7 +486,8 @@ def test_nothing_is_kept_that_the_user_dropped(cells: Shell) -> None:
     assert [name for name, each in dropped.items() if each() is not None] == []
 
 
-@pytest.mark.parametrize("effect", SIDE_EFFECTS, ids=lambda it: f"{it.before[-20:]} {it.does}")
+# JAX's tests have all of them undone, by the same code.
+@pytest.mark.parametrize("effect", SIDE_EFFECTS[::3], ids=lambda it: f"{it.before[-20:]} {it.does}")
 def test_looking_does_nothing_again(cells: Shell, effect: SideEffect, tmp_path: Path) -> None:
     cells.names["path"] = str(tmp_path / "file")
     cells.run(effect.before)

@@ -1,4 +1,4 @@
-"""A block that counts traces, and is the first of its process to use torch.compile."""
+"""What is the first of its process to use torch.compile, or to load what traces graphs."""
 
 import subprocess
 import sys
@@ -10,9 +10,13 @@ import functools
 import os
 import sys
 import traceback
+import warnings
 import torch
 from torch import nn
-from ipyjaxbench.errors import StaleProgramError, TooManyTracesError
+from ipyjaxbench.adapters.torch import Torch
+from ipyjaxbench.adapters.torch.graphs import isolation
+from ipyjaxbench.errors import StaleProgramError
+from ipyjaxbench.graphs import GraphTracer
 import pytest
 
 X = torch.ones(2)
@@ -42,12 +46,6 @@ def first(test):
     return in_a_process
 
 @first
-def test_fixture(max_traces):
-    with pytest.raises(TooManyTracesError, match="`double` was traced 1 time, limit 0"):
-        with max_traces(0):
-            compiled(double)(X)
-
-@first
 def test_stale(max_traces):
     net = nn.Sequential(nn.Linear(2, 2))
     block = max_traces(3, stale="error")
@@ -60,6 +58,17 @@ def test_stale(max_traces):
     first, second, _ = block.traces.calls
     assert [(call.name, call.state) for call in (first, second)] == [("double", "TRACED")] * 2
     assert [change.words() for change in second.why] == ["x: f32[2] → f32[2,2] (rank)"]
+
+@first
+def test_loading_the_tracer_changes_no_settings_and_never_aborts(max_traces):
+    isolation.find_spec = lambda name: object()
+    before = dict(os.environ), [*warnings.filters]
+    sys.modules["tensorflow"] = sys
+    for is_loaded in (False, True):
+        Torch().capability(GraphTracer).load()
+        assert (dict(os.environ), [*warnings.filters]) == before
+        assert ("torch._dynamo" in sys.modules) == is_loaded
+        sys.modules.pop("tensorflow", None)
 """
 
 

@@ -4,7 +4,6 @@ import contextlib
 import gc
 import logging
 import os
-import subprocess
 import sys
 import warnings
 from contextlib import nullcontext
@@ -265,26 +264,3 @@ def test_a_call_without_tensors_is_pytorchs_where_it_calls_or_names_some() -> No
     assert isolation.is_torchs(Call("f()", torch.ones, (3,), {}, ("size",)))
     assert isolation.is_torchs(Call("f(x)", print, (torch.float32,), {}, ("x",)))
     assert not isolation.is_torchs(Call("f(x)", len, ([1],), {}, ("obj",)))
-
-
-LOADED = """
-import os, sys, warnings
-import torch
-from ipyjaxbench.adapters.torch import Torch
-from ipyjaxbench.adapters.torch.graphs import isolation
-from ipyjaxbench.graphs import GraphTracer
-isolation.find_spec = lambda name: object()
-before = dict(os.environ), list(warnings.filters)
-sys.modules["tensorflow"] = sys
-for _ in range(2):
-    Torch().capability(GraphTracer).load()
-    print((dict(os.environ), list(warnings.filters)) == before, "torch._dynamo" in sys.modules)
-    sys.modules.pop("tensorflow", None)
-"""
-
-
-def test_loading_the_tracer_changes_no_settings_and_never_aborts() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", LOADED], capture_output=True, text=True, check=False, timeout=120
-    )
-    assert done.stdout.split() == ["True", "False", "True", "True"], done.stderr
