@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, settings
 
 from ipyjaxbench.host import CLOCKS
 from ipyjaxbench.testing import FakeClock
+from tests import light_imports as light_imports
 from tests.bench import Bench
 from tests.guards import time_no_guards
 from tests.import_all import import_all
@@ -36,8 +37,6 @@ settings.register_profile(
 )
 settings.load_profile("any machine")
 gc.disable()  # until all is imported
-# What validates notebooks would read a grammar of IRIs, of which they have none, for four seconds.
-sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 
 @pytest.hookimpl(wrapper=True)
