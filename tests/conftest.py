@@ -153,15 +153,15 @@ def tree(tmp_path: Path) -> Tree:
 
 @pytest.fixture(scope="session")
 def _one_shell() -> "InteractiveShell":
-    from IPython import version_info
     from IPython.terminal.interactiveshell import TerminalInteractiveShell
     from traitlets.config import Config
+
+    from tests.shell import NO_COLOURS
 
     config = Config()
     config.HistoryManager.enabled = False  # what tests type is none of the user's history
     config.TerminalInteractiveShell.simple_prompt = True
-    # In colours a traceback takes six times as long.
-    config.InteractiveShell.colors = "nocolor" if version_info >= (9,) else "NoColor"
+    config.InteractiveShell.colors = NO_COLOURS
     shell = TerminalInteractiveShell.instance(config=config)
     shell.run_line_magic("load_ext", "ipyjaxbench")
     exec("", shell.user_ns)  # binds `__builtins__`, as a session's first cell does

@@ -6,9 +6,10 @@ import pytest
 
 from tests.jupyter.kernel import Kernel
 from tests.jupyter.terminal import Terminal
-from tests.shell import Shell
+from tests.shell import NO_COLOURS, Shell
 
-ANEW = "%reset -f\n%reload_ext ipyjaxbench"
+#: Without colours a traceback takes a sixth of the time; papermill and Run All have them.
+ANEW = f"%reset -f\n%reload_ext ipyjaxbench\n%colors {NO_COLOURS}"
 
 
 @pytest.fixture(scope="session")
