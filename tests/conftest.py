@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, settings
 
 from ipyjaxbench.host import CLOCKS
 from ipyjaxbench.testing import FakeClock
+from tests import light_imports as light_imports
 from tests.bench import Bench
 from tests.guards import time_no_guards
 from tests.import_all import import_all
@@ -155,9 +156,12 @@ def _one_shell() -> "InteractiveShell":
     from IPython.terminal.interactiveshell import TerminalInteractiveShell
     from traitlets.config import Config
 
+    from tests.shell import NO_COLOURS
+
     config = Config()
     config.HistoryManager.enabled = False  # what tests type is none of the user's history
     config.TerminalInteractiveShell.simple_prompt = True
+    config.InteractiveShell.colors = NO_COLOURS
     shell = TerminalInteractiveShell.instance(config=config)
     shell.run_cell("%load_ext ipyjaxbench").raise_error()  # traces are seen from its end on
     return shell

@@ -17,8 +17,8 @@ _WITH_FRAMEWORKS = {HERE / "frameworks" / "test_other_writers.py",
                     HERE / "recordings" / "test_profiles.py", HERE / "steps" / "test_frameworks.py",
                     HERE / "steps" / "test_wait_hooks.py"}  # fmt: skip
 #: One looks at a server after each test; the other has PyTorch write all that it does as JSON.
-_PLUGINS = {"server": ["-ppytest_jupyter.jupyter_server"], "torch": ["-pno:logging"],
-            "several": ["-pno:logging"]}  # fmt: skip
+_PLUGINS = {"server": ["-ptests.light_imports", "-ppytest_jupyter.jupyter_server"],
+            "torch": ["-pno:logging"], "several": ["-pno:logging"]}  # fmt: skip
 #: Processes, in the order in which they begin: the longest first, so that none is alone at the end.
 _PROCESSES = ("cluster", "jax", "sessions", "rooms", "torch", "several", "tensorflow", "server",
               "hostile")  # fmt: skip

@@ -30,13 +30,13 @@ def changed_files(root: Path = ROOT) -> list[str]:
     return sorted({line for text in found for line in text.splitlines()})
 
 
-def find_tests(changed: Iterable[str]) -> list[Path]:
+def find_tests(changed: Iterable[str], graph: "grimp.ImportGraph | None" = None) -> list[Path]:
     """Files of tests that changed files can reach, the nearest first.
 
     A module is as near as imports that lead to it are few, and of two as near the one that lies
     where the changed one does; what is no module is near to the tests of documents.
     """
-    graph = imports()
+    graph = graph or imports()
     reached: dict[str, None] = {}
     nearest = [name for path in changed for name in _modules(path) if name in graph.modules]
     folders = {part for name in nearest for part in name.split(".")}

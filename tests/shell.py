@@ -3,10 +3,14 @@
 import re
 from typing import Any
 
+from IPython import version_info
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import RichOutput, capture_output
 
 from ipyjaxbench.jupyter.session import Session
+
+#: In colours a traceback takes six times as long.
+NO_COLOURS = "nocolor" if version_info >= (9,) else "NoColor"
 
 
 class Shell:

@@ -1,4 +1,8 @@
-"""What only looks imports no module of a framework that the session has not, draws no number."""
+"""What only looks imports no module of a framework that the session has not, draws no number.
+
+In the same processes frameworks are imported in a cell that calls a function of theirs, from which
+is learned what it was traced with: each import takes seconds.
+"""
 
 import json
 import os
@@ -9,6 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,11 +31,22 @@ import os, sys
 if "tensorflow" in sys.modules:
     os.abort()
 """
+#: In which cells import a framework, define a function and call it.
+CELLS = {
+    "jax": "x = jax.numpy.ones(3)\n@jax.jit",
+    "tensorflow": "look()\nx = tensorflow.ones(3)\n@tensorflow.function",
+    "torch": "x = torch.ones(3)\n@torch.compile(backend='eager')",
+}
+#: They end with what is imported then; what is imported later is imported by a look at the cell.
+CELL = "import {0}\nscale = 2.0\n{1}\ndef f(x): return x * scale\nf(x); seen.update(modules())"
+#: The framework that is imported so, by the first of its order.
+IN_A_CELL = {"jax": "torch", "tensorflow": "tensorflow"}
 SESSION = """
 import json, os, random, sys
 from importlib.util import find_spec
 import numpy
 from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
 from traitlets.config import Config
 
 ROOTS = ("jax", "jaxlib", "torch", "tensorflow", "keras", "triton")
@@ -43,12 +59,11 @@ LOOKS = ("1", "%fwdevices", "%fwdevices x", "%ipyjaxbench", "%trace_cached --wat
          "%trace_cached --watch off", "%trace_cached x + x", "%trace_cached --predict f(x)",
          "%fwtime -n 2 -r 3 f(x)", "%%fwcompare -b 0.05\\nadd: x + x\\ndouble: 2 * x")
 #: With all frameworks; these do import modules, of which some draw when they are imported.
-REPORTS = ("%%fwcompare --sweep n=1,2 -b 0.2\\nadd: n + n\\ndouble: 2 * xt",
+REPORTS = ("%%fwcompare --sweep n=1,2 -n 2 -r 3\\nadd: n + n\\ndouble: 2 * xt",
            "%fwtime -n 2 -r 3 xf + xf", "%fwtime --profile -n 2 -r 3 f(xj)",
            "%tfgraph tensorflow.sin(xf)", "%trace_cached --watch on\\nf(xj)",
            "%fxgraph --dynamo torch.sin(xt)")
 ALL = '''
-import jax
 xt, xf, xj = torch.ones(3), tensorflow.ones(3), jax.numpy.ones(3)
 f = jax.jit(lambda x: x + 1)
 '''
@@ -85,31 +100,56 @@ def run(cell, key):
     imported[key] = sorted(modules() - before)
     drawn[key] = draw() != expected
 
+def look():  # in a cell
+    before = modules()
+    shell.run_line_magic("fwdevices", "")
+    imported["unused, in the cell that imports it: %fwdevices"] = sorted(modules() - before)
+
+def learn(name):
+    seen, shown = set(), []
+    shell.user_ns.update(look=look, seen=seen, modules=modules)
+    shell.run_cell("%trace_cached --watch on").raise_error()
+    for cell in (cells[name], "scale = 3.0"):
+        with capture_output() as captured:
+            shell.run_cell(cell).raise_error()
+        shown.append(" ".join(each.data["text/plain"] for each in captured.outputs[-1:]))
+        imported[f"{name} imported: {cell}"] = sorted(modules() - seen)
+    told[name] = shown
+    shell.run_cell("%trace_cached --watch off").raise_error()
+
 config = Config()
 config.HistoryManager.enabled = False
 shell = InteractiveShell.instance(config=config)
 shell.run_cell("%load_ext ipyjaxbench").raise_error()
-used, imported, drawn = ["random", "numpy"], {}, {}
-for name in sys.argv[1:]:
-    exec(f"import {name}", shell.user_ns)  # no cell: what is registered for its end is not called
-    for look in LOOKS[:2]:
-        run(look, f"{name} unused: {look}")
+used, imported, drawn, told = ["random", "numpy"], {}, {}, {}
+cells, in_a_cell, *order = json.loads(sys.argv[1])
+for name in order:
+    if name == in_a_cell:
+        if name == "torch":  # which compiles
+            sys.path.remove(os.environ["IPYTHONDIR"])  # the one of triton's name
+        learn(name)
+    else:
+        # No cell: what is registered for its end is not called.
+        exec(f"import {name}", shell.user_ns)
+        for each in LOOKS[:2]:
+            run(each, f"{name} unused: {each}")
     exec(f"x = {ARRAYS[name]}; y = x + x\\ndef f(x): return x + x", shell.user_ns)
     used += {name} & GENERATORS.keys()
-    for look in LOOKS:
-        run(look, f"{name} used: {look}")
+    for each in LOOKS:
+        run(each, f"{name} used: {each}")
 looked, refused = dict(imported), ""
-if sys.argv[1] == "tensorflow":
+if order[0] == "tensorflow":
     import ipyjaxbench, torch
     try:
         ipyjaxbench.graph(torch.nn.Linear(3, 3), torch.ones(3))
     except ipyjaxbench.IpyJaxBenchError as error:
         refused = f"{error}" if "triton" not in sys.modules else "triton was imported"
-    sys.path.remove(os.environ["IPYTHONDIR"])  # the one of triton's name
+    sys.path.remove(os.environ["IPYTHONDIR"])
+    learn("jax")
     shell.run_cell(ALL).raise_error()
     for report in REPORTS if find_spec("triton") is None else REPORTS[:-1]:
         run(report, report)
-print("\\n" + json.dumps([looked, refused, drawn]))
+print("\\n" + json.dumps([looked, refused, drawn, told]))
 """
 
 
@@ -127,21 +167,50 @@ def sessions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Fut
     """A process for each order, one for each CPU at a time."""
     env = environment(tmp_path_factory.mktemp("sessions"))
     run = partial(subprocess.run, capture_output=True, text=True, env=env, check=False)
+    cells = {name: CELL.format(name, code) for name, code in CELLS.items()}
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         yield {
-            " ".join(order): pool.submit(run, [sys.executable, "-c", SESSION, *order])
+            order[0]: pool.submit(
+                run,
+                [
+                    sys.executable,
+                    "-W",
+                    "ignore",
+                    "-c",
+                    SESSION,
+                    json.dumps([cells, IN_A_CELL[order[0]], *order]),
+                ],
+            )
             for order in ORDERS
         }
 
 
-@pytest.mark.parametrize("order", [*map(" ".join, ORDERS)])
-def test_looking_imports_and_draws_nothing_and_what_would_abort_the_process_is_refused(
-    order: str, sessions: dict[str, Future[Ran]]
-) -> None:
-    done = sessions[order].result()
+def ended(session: Future[Ran]) -> Any:
+    """What each look imported, why one is refused, which looks drew, what is learned of cells."""
+    done = session.result()
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
-    imported, refused, drawn = json.loads(done.stdout.splitlines()[-1])
-    assert len(imported) == 2 * 13
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("first", IN_A_CELL)
+def test_looking_imports_and_draws_nothing_and_what_would_abort_the_process_is_refused(
+    first: str, sessions: dict[str, Future[Ran]]
+) -> None:
+    imported, refused, drawn, _ = ended(sessions[first])
+    assert len(imported) == 2 * 13 + (1 if first == "tensorflow" else 0)
     assert {look: names for look, names in imported.items() if names} == {}
     assert [look for look, is_drawn in drawn.items() if is_drawn] == []
-    assert refused == (REFUSED if order.startswith("tensorflow") else "")
+    assert refused == (REFUSED if first == "tensorflow" else "")
+
+
+@pytest.mark.parametrize(
+    ("framework", "first"), [("jax", "tensorflow"), ("tensorflow", "tensorflow"), ("torch", "jax")]
+)
+def test_the_cell_that_imports_a_framework_is_learned_from(
+    framework: str, first: str, sessions: dict[str, Future[Ran]]
+) -> None:
+    *_, told = ended(sessions[first])
+    traced, stale = told[framework]
+    assert traced.startswith("traced: f (first call)"), traced
+    is_guarded = framework == "torch"
+    assert stale == ("" if is_guarded else "stale: f (scale was 2.0 when f was traced, is 3.0)")

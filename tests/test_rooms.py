@@ -33,10 +33,18 @@ MODULES = modules()
 
 
 @cache
+def nodes(path: Path) -> list[ast.ImportFrom | ast.Import | ast.ClassDef]:
+    """What the tests ask for of a file, which is read once."""
+    wanted = ast.ImportFrom, ast.Import, ast.ClassDef
+    tree = ast.parse(path.read_text("utf-8"))
+    return [node for node in ast.walk(tree) if isinstance(node, wanted)]
+
+
+@cache
 def imports(path: Path) -> list[tuple[str, str]]:
     """What a file imports of the package: module and name, in functions and for types too."""
     found: list[tuple[str, str]] = []
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ipyjaxbench"):
             found += ((node.module or "", alias.name) for alias in node.names)
         elif isinstance(node, ast.Import):
@@ -111,7 +119,7 @@ def test_no_module_imports_itself_on_any_way() -> None:
 
 def dataclasses_of(path: Path) -> Iterator[tuple[str, bool]]:
     """Each dataclass in a file, and whether it is frozen."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in nodes(path):
         for decorator in node.decorator_list if isinstance(node, ast.ClassDef) else ():
             if ast.unparse(decorator).partition("(")[0] == "dataclass":
                 yield node.name, "frozen=True" in ast.unparse(decorator)

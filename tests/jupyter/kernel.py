@@ -6,21 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import ipykernel.kernelspec  # noqa: F401  its first import sets an environment variable
-import nbformat
 from jupyter_client.manager import start_new_kernel
-from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
-
-
-def run_all(*cells: str) -> nbformat.NotebookNode:
-    """Run a notebook; its metadata tells what stopped it."""
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    client = NotebookClient(book, timeout=120, kernel_name="python3")
-    try:
-        client.execute()
-    except CellExecutionError as error:
-        book.metadata["stopped_by"] = error.ename
-    return book
 
 
 @dataclass

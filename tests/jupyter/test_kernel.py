@@ -6,23 +6,57 @@ from typing import Any
 import nbformat
 import pytest
 from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
 
 from ipyjaxbench import Measurement
 from ipyjaxbench.reports.result import MIME
-from tests.jupyter.kernel import Kernel, run_all
+from tests.jupyter.kernel import Kernel
+
+#: Cells that take long, and how what they say first begins, with # for each number.
+LONG = {
+    "%fwtime -b 2 time.sleep(random.random() / 50)": "measuring: ",
+    "%fwtime -n 1 -r 1 time.sleep(2.5)": "first call: # s so far",
+    "%%trace_cached\ntime.sleep(2.5)": "running: # s so far",
+    "%%fwdevices\ntime.sleep(2.5)": "running: # s so far",
+}
+
+
+class Listener(NotebookClient):
+    """Also keeps all that was shown in each cell, one after the other."""
+
+    def __init__(self, *cells: str) -> None:
+        book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+        super().__init__(book, timeout=120, kernel_name="python3")
+        self.told: list[list[str]] = [[] for _ in cells]
+        self.stopped_by = ""
+        try:
+            self.execute()
+        except CellExecutionError as error:
+            self.stopped_by = error.ename
+
+    def process_message(self, msg: Any, cell: Any, cell_index: int) -> Any:
+        if msg["msg_type"] in ("display_data", "update_display_data"):
+            self.told[cell_index].append(msg["content"]["data"]["text/plain"])
+        return super().process_message(msg, cell, cell_index)
 
 
 @pytest.fixture(scope="module")
-def book() -> nbformat.NotebookNode:
-    return run_all(
-        "%load_ext ipyjaxbench\nimport numpy as np\na = np.ones((30, 30))",
+def heard() -> Listener:
+    return Listener(
+        "%load_ext ipyjaxbench\nimport time, random\nimport numpy as np\na = np.ones((30, 30))",
         "%fwtime -b 0.05 y = a @ a",
         "%%fwtime -b 0.05\nprint('first')\nz = y.sum()",
         "r = %fwtime -b 0.05 a + 1\nprint(type(r).__name__, z)",
         "with np.errstate(all='ignore'):\n    %fwtime -b 0.05 a / 0",
+        *LONG,
         "1\n\n%fwtime a / nothing",
         "never = 1",
     )
+
+
+@pytest.fixture(scope="module")
+def book(heard: Listener) -> nbformat.NotebookNode:
+    return heard.nb
 
 
 def test_each_magic_leaves_one_output_that_reads_back(book: nbformat.NotebookNode) -> None:
@@ -46,31 +80,10 @@ def test_the_first_call_prints_and_later_ones_do_not(book: nbformat.NotebookNode
     assert "".join(printed) == "first\n"
 
 
-class Listener(NotebookClient):
-    """Also keeps all that was shown in each cell, one after the other."""
-
-    def __init__(self, *cells: str) -> None:
-        book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-        super().__init__(book, timeout=120, kernel_name="python3")
-        self.told: list[list[str]] = [[] for _ in cells]
-        self.execute()
-
-    def process_message(self, msg: Any, cell: Any, cell_index: int) -> Any:
-        if msg["msg_type"] in ("display_data", "update_display_data"):
-            self.told[cell_index].append(msg["content"]["data"]["text/plain"])
-        return super().process_message(msg, cell, cell_index)
-
-
-def test_whatever_takes_long_says_so_and_leaves_one_clean_output() -> None:
-    heard = Listener(
-        "%load_ext ipyjaxbench\nimport time, random",
-        "%fwtime -b 2 time.sleep(random.random() / 50)",
-        "%fwtime -n 1 -r 1 time.sleep(2.5)",
-        "%%trace_cached\ntime.sleep(2.5)",
-        "%%fwdevices\ntime.sleep(2.5)",
-    )
-    begins = ("measuring: ", "first call: # s so far", "running: # s so far", "running: # s so far")
-    for cell, told, begin in zip(heard.nb.cells[1:], heard.told[1:], begins, strict=True):
+def test_whatever_takes_long_says_so_and_leaves_one_clean_output(heard: Listener) -> None:
+    for cell, told in zip(heard.nb.cells, heard.told, strict=True):
+        if not (begin := LONG.get(cell.source)):
+            continue
         *lines, result = told
         assert lines
         first = re.sub(r"[\d.]+", "#", lines[0])
@@ -79,12 +92,13 @@ def test_whatever_takes_long_says_so_and_leaves_one_clean_output() -> None:
         assert shown.data["text/plain"] == result
 
 
-def test_an_error_stops_run_all_at_the_users_line(book: nbformat.NotebookNode) -> None:
-    (error,) = book.cells[5].outputs
-    assert (book.metadata["stopped_by"], error.ename) == ("NameError", "NameError")
+def test_an_error_stops_run_all_at_the_users_line(heard: Listener) -> None:
+    *_, failed, never = heard.nb.cells
+    (error,) = failed.outputs
+    assert (heard.stopped_by, error.ename) == ("NameError", "NameError")
     traceback = re.sub(r"\x1b\[[\d;]*m", "", "".join(error.traceback))
     assert "----> 3 a / nothing" in traceback
-    assert book.cells[6].execution_count is None
+    assert never.execution_count is None
 
 
 def test_what_cells_show_while_another_thread_measures_is_shown(kernel: Kernel) -> None:

@@ -77,7 +77,7 @@ async def test_the_machine_is_told_without_a_framework(
 
 
 _ANSWERING = """
-import sys, ipyjaxbench.server.answers, ipyjaxbench.server.extension
+import sys, tests.light_imports, ipyjaxbench.server.answers, ipyjaxbench.server.extension
 print({"IPython", "numpy", "jax", "torch", "tensorflow"} & {*sys.modules})
 """
 _WITHOUT_SERVER = """
