@@ -40,10 +40,11 @@ def test_a_trace_that_was_there_was_dropped_and_the_same_function_is_compared_fi
     log.add("jax", "f", of(5, 5, function=2))
     assert reason(log, of(3, function=2)) == "x: f32[5,5] → f32[3] (rank)"
     assert reason(log, of(3, function=3)) == "new function object (same code)"
-    own = Change("guard", new="jax says: never seen")  # where signatures do not differ
-    for _ in range(2):
-        log.record("jax", CacheMiss("g", of(3), placed=False, fallback_reasons=(own,)))
-    assert [event.why[0].words() for event in log.events] == ["first call", own.new]
+    own = Change("guard", new="jax says: differs")
+    # First of all, where signatures do not differ, and where there is a program that was not seen.
+    for name, fallback_reasons in (("g", ()), ("g", (own,)), ("unseen", (own,))):
+        log.record("jax", CacheMiss(name, of(3), placed=False, fallback_reasons=fallback_reasons))
+    assert [event.why[0].words() for event in log.events] == ["first call", own.new, own.new]
 
 
 def test_a_part_that_is_compiled_later_is_told_unless_the_whole_is() -> None:
