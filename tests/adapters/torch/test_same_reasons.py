@@ -4,6 +4,7 @@ import pytest
 import torch
 import torch._dynamo  # changes the environment when it is loaded
 
+from ipyjaxbench.retracing import TRACE_LOG
 from ipyjaxbench.retracing.cache_key import describe_changes
 from tests.adapters.torch.hooked import cells as cells
 from tests.shell import Shell
@@ -38,6 +39,7 @@ def test_both_magics_tell_it(cells: Shell, before: str, call: str, has: str, lac
     told = []
     for magic in ("", "%%trace_cached -v seen\n"):
         torch.compiler.reset()
+        TRACE_LOG.clear()
         cells.names.pop("seen", None)
         cells.run(NET.replace("Net", f"Net{len(told)}"))
         cells.run(before)
