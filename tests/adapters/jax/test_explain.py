@@ -161,7 +161,7 @@ def test_a_search_ends_at_loops_without_an_end_and_at_earlier_tracers(
 ) -> None:
     monkeypatch.setattr(tracing, "_MOST_SECONDS", 2.0)
     monkeypatch.setattr(tracing, "_MOST_TURNS", 500)
-    monkeypatch.setattr(eager_check, "MAX_SECONDS", 2.0)
+    monkeypatch.setattr(eager_check, "MAX_SECONDS", 0.2)
     repeated = written("x, n", "for _ in range(n):\n    x = x * 1.5\nreturn x")
     found = why(repeated, X, 3_000_000)
     assert found.stopped

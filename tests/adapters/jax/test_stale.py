@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -196,202 +196,123 @@ owner, rates = Owner(), {1: 2.0}
 """
 
 
-class Case(NamedTuple):
-    """A cell whose last line is a call, and changes, one after the other.
+def check(cells: Shell, case: tuple[Any, ...], magic: str = "", *, alone: bool = False) -> None:
+    """Run a cell whose last line is a call, and changes one after the other.
 
     Each comes with what is stale in that call, or in another one, then; where that is empty the
-    program is today's.
+    program is today's. With `alone` nothing else is told.
     """
-
-    before: str
-    steps: tuple[tuple[str, ...], ...]
-
-    def check(self, cells: Shell, magic: str = "", *, alone: bool = False) -> None:
-        """Make the changes, and find what is to be told, and, if so, that it is told alone."""
-        before = self.before.strip()
-        cells.run(magic + before)
-        for change, stale, *other_call in self.steps:
-            cells.run(change)
-            call = last_call(cells, *(other_call or before.splitlines()[-1:]))
-            told = [each.words() for each in call.why]
-            assert call.state == ("STALE" if stale else "CACHED"), (change, told)
-            assert any(stale in each for each in told) == bool(told) == bool(stale), (change, told)
-            assert len(told) <= 1 or not alone, (change, told)
+    before, *changes = case
+    cells.run(f"{magic}{before.strip()}")
+    for change, stale, *other_call in changes:
+        cells.run(change)
+        call = last_call(cells, *(other_call or before.strip().splitlines()[-1:]))
+        told = [each.words() for each in call.why]
+        assert call.state == ("STALE" if stale else "CACHED"), (change, told)
+        assert any(stale in each for each in told) == bool(told) == bool(stale), (change, told)
+        assert len(told) <= 1 or not alone, (change, told)
 
 
+#: Cells, and changes with what is stale then.
 CASES = (
-    Case(SCALE, (
-        ("scale = 3.0; scale = 1.0 + 1.0", ""),
-        ("scale = 3.0", "scale was 2.0 when f was traced, is 3.0"),
-        ("f(jnp.ones(4))", "scale was 2.0"),
-        ("del scale", "scale was 2.0 when f was traced, and is gone"),
-        ("scale = 3.0; jax.clear_caches(); f(x)", ""),
-    )),
-    Case(jitted("scale = 2.0", "x * scale + jnp.zeros(())"), (("scale = 3.0", "scale was 2.0"),)),
-    Case(LOSS, (
-        ("def loss(x):\n    # the same\n    return (x ** 2).sum()", ""),
-        ("def loss(x):\n    return (x ** 3).sum()",
-         "loss was redefined; f still runs the earlier one"),
-    )),
-    Case(MODEL, (
-        ("m.w = m.w * 1; m.calls += 1", ""),
-        ("m.w = m.w * 2", "self.w is another f32[3,3]"),
-        ("m = Model(jnp.zeros((3, 3))); m(x)", ""),
-    )),
-    Case(CONFIG, (
-        ("config['sizes'].append(5)", ""),
-        ("config = dict(config)", ""),
-        ("config['rate'] = 0.2", "config['rate'] was 0.1 when f was traced, is 0.2"),
-        ("config = {'rate': 0.3}", "config['rate'] was 0.1 when f was traced, is 0.3"),
-    )),
-    Case(ITEMS, (("rates['a:b'] = 0.2", "rates['a:b'] was 0.1 when f was traced, is 0.2"),)),
-    Case(CLOSED, (("set_rate(0.5)", "rate was 0.1 when <lambda> was traced, is 0.5"),)),
-    Case(SETTINGS, (
-        ("settings.verbose = True", ""),
-        ("settings.rate = 0.2", "settings.rate was 0.1 when f was traced, is 0.2"),
-    )),
-    Case(ARRAY, (
-        ("w = jnp.arange(3.0)", ""),
-        ("w = w + 1", "w is another f32[3]"),
-        ("w = jnp.ones((3,), 'int32')", "w was f32[3] when f was traced, is i32[3]"),
-    )),
-    Case(TRANSPOSED, (
-        ("w = w * 2", "w is another f32[3,2]"),
-        ("w = w / 2; scaler.rate = 3.0", "scaler.rate was 2.0"),
-    )),
-    Case(NUMPY, (
-        ("w[0] = 7", "w was changed in place after f was traced"),
-        ("w = w.copy(); w[0] = 0", ""),
-        ("w = w + 1", "w is another f32[3]"),
-    )),
-    Case(SET, (("some = {1, 2}", ""), ("some = {1, 3}", "some is another set of 2"))),
-    Case(SET, (("some.add(3); some.remove(2)", "some was changed in place after f was traced"),)),
-    Case(NESTED, (("scale = 3.0", "scale was 2.0 when f was traced, is 3.0"),)),
-    Case(LAYERS, (
-        ("layers = [*layers]", ""),
-        ("layers[1] = layers[1] * 2", "layers[1] is another f32[3,3]"),
-        ("layers.append(jnp.ones((3, 3)))", "layers was list of 2"),
-    )),
-    Case(BELOW, (("scale = 3.0", "scale was 2.0 when f was traced, is 3.0"),)),
-    Case(LINKED, (
-        ("link.n.n.n.n.n.n.n.n.n.n.n.n.v = 3.0", ".n.v was 2.0 when f was traced, is 3.0"),
-    )),
-    Case(PRINTED, (("note = 'second'", ""),)),
-    Case(LOGGED, (("note = 'second'", ""),)),
-    Case(ACTIVATION, (("act = jnp.sin", "act was tanh when f was traced, is sin"),)),
-    Case(DEFAULT, (("def g(x, power=3):\n    return x ** power", "power was 2"),)),
-    Case(METHOD, (("scaler = Scaler()", ""), ("scaler.rate = 3.0", "scaler.rate was 2.0"))),
-    Case(FALLBACK, (
-        ("other = 3.0", ""),
-        ("scale = 2.0", ""),
-        ("scale = 3.0", "scale was not defined when f was traced, is 3.0"),
-        ("f(jnp.ones(4)); del scale", ""),
-        ("pass", "scale was 3.0 when f was traced, and is gone", "f(jnp.ones(4))"),
-    )),
-    Case(NESTED_FALLBACK, (
-        ("config = {'rate': 2.0}", ""),
-        ("config = {'rate': 3.0}",
-         "config was not defined when f was traced, and is defined now"),
-    )),
-    Case(BUILT_IN, (
-        ("def max(*numbers): return 3", ""),
-        ("def max(*numbers): return 9",
-         "max was built in when f was traced, is now a function"),
-        ("max = min", "max was built in when f was traced, is now a function"),
-        ("max = lambda *numbers: 9; f(jnp.ones(4)); del max",
-         "max was <lambda> when f was traced, is built in", "f(jnp.ones(4))"),
-    )),
-    Case(DECORATED, (
-        ("first = 7.0", ""),
-        ("factor = 3.0", "factor was 2.0 when f was traced, is 3.0"),
-    )),
-    Case(HELPER, (
-        ("factor = 3.0", "factor was 2.0 when f was traced, is 3.0"),
-        ("factor = 2.0; g = scaled(7.0)(g.__wrapped__)", "rate was 3.0 when f was traced, is 7.0"),
-    )),
-    Case(FACTORY, (
-        ("second = make(3.0)", ""),
-        ("first = make(7.0)", "rate was 2.0 when f was traced, is 7.0"),
-        ("first, second = make(2.0), make(7.0)",
-         "rate of second was 3.0 when f was traced, is 7.0"),
-    )),
-    Case(OBJECT, (
-        ("scaler.rate = 3.0", "Scaler.rate was 2.0 when Scaler was traced, is 3.0"),
-    )),
-    Case(BY_TEXT, (
-        ("os.environ['OTHER'] = '3'; UNSET = 3", ""),
-        ("scale = 3.0", "scale was 2.0 when f was traced, is 3.0"),
-        ("scale, os.environ['RATE'] = 2.0, '3'", "os.environ['RATE'] was '2' when f was traced"),
-    )),
-    Case(RULES, (
-        ("clipped.defvjp(lambda x: (x, None), backward)", ""),
-        ("bound = 0.5", "bound was 1.0 when f was traced, is 0.5"),
-        ("bound = 1.0; clipped.defvjp(forward, lambda _, g: (g,))", "clipped.bwd was backward"),
-    )),
-    Case(HOSTED, (
-        ("count += 1; rate = 3.0", ""),  # the host reads them in each call
-        ("def log(x): pass", "log was redefined; f still runs the earlier one"),
-        ("def log(x):\n    global count\n    count += 2", "log was redefined"),
-    )),
-    Case(HOSTED_METHOD, (
-        ("log.count += 1", ""),
-        ("Log.add = lambda self, x: None", "log.add was add when f was traced"),
-    )),
-    Case(HOSTED_WITHIN, (
-        ("count += 1", ""),
-        ("count += 1; shift = 2.0", "shift was 1.0 when f was traced, is 2.0"),
-    )),
-    Case(TABLE, (
-        ("table = table.copy()", ""),
-        ("table = pd.DataFrame({'w': [1.0, 2.0, 4.0]})", "table is another DataFrame of 3"),
-    )),
-    Case(TABLE, (
-        ("table.loc[0, 'w'] = 4.0", "table was changed in place after f was traced"),
-    )),
-    Case(BESIDE, (("debug = 0", ""), ("debug = True", "debug was False when f was traced"))),
-    Case(KEYED, (
-        ("key = jax.random.key(0)", ""), ("key = jax.random.key(1)", "key is another key<fry>[]"),
-    )),
-    Case(NOT_A_NUMBER, (("unused = 2", ""),)),
-    Case(FRACTION, (
-        ("rate = Fraction(1, 2)", ""),
-        ("rate = Fraction(1, 3)", "rate was Fraction(1, 2) when f was traced, is Frac"),
-    )),
-    Case(SLEEPING, (
-        ("rate = NormalDist(2.0)", ""),  # neither equal nor traced again
-        ("rate, scale = NormalDist(2.0), 3.0", "scale was 2.0"),
-    )),
-    Case(IN_PLACE, (
-        ("loss.__code__ = (lambda x: (x ** 2).sum()).__code__", ""),
-        ("loss.__code__ = (lambda x: (x ** 3).sum()).__code__",
-         "loss was redefined in place after it was traced"),
-    )),
-    Case(LONG, (
-        ("names.insert(0, names.pop())", ""),
-        ("scale = 3.0", "scale was 2.0"),
-        ("scale, table.rate = 2.0, 3.0", "table.rate was 2.0"),
-        ("table.rate = 2.0; rows.append([])", "rows was list of 50"),
-        ("rows.pop(); names.insert(0, 'b')", "names was list of 2,000"),
-    )),
+    (SCALE, ("scale = 3.0; scale = 1.0 + 1.0", ""),
+     ("scale = 3.0", "scale was 2.0 when f was traced, is 3.0"),
+     ("f(jnp.ones(4))", "scale was 2.0"),
+     ("del scale", "scale was 2.0 when f was traced, and is gone"),
+     ("scale = 3.0; jax.clear_caches(); f(x)", "")),
+    (jitted("scale = 2.0", "x * scale + jnp.zeros(())"), ("scale = 3.0", "scale was 2.0")),
+    (LOSS, ("def loss(x):\n    # the same\n    return (x ** 2).sum()", ""),
+     ("def loss(x):\n    return (x ** 3).sum()",
+      "loss was redefined; f still runs the earlier one")),
+    (MODEL, ("m.w = m.w * 1; m.calls += 1", ""), ("m.w = m.w * 2", "self.w is another f32[3,3]"),
+     ("m = Model(jnp.zeros((3, 3))); m(x)", "")),
+    (CONFIG, ("config['sizes'].append(5)", ""), ("config = dict(config)", ""),
+     ("config['rate'] = 0.2", "config['rate'] was 0.1 when f was traced, is 0.2"),
+     ("config = {'rate': 0.3}", "config['rate'] was 0.1 when f was traced, is 0.3")),
+    (ITEMS, ("rates['a:b'] = 0.2", "rates['a:b'] was 0.1 when f was traced, is 0.2")),
+    (CLOSED, ("set_rate(0.5)", "rate was 0.1 when <lambda> was traced, is 0.5")),
+    (SETTINGS, ("settings.verbose = True", ""),
+     ("settings.rate = 0.2", "settings.rate was 0.1 when f was traced, is 0.2")),
+    (ARRAY, ("w = jnp.arange(3.0)", ""), ("w = w + 1", "w is another f32[3]"),
+     ("w = jnp.ones((3,), 'int32')", "w was f32[3] when f was traced, is i32[3]")),
+    (TRANSPOSED, ("w = w * 2", "w is another f32[3,2]"),
+     ("w = w / 2; scaler.rate = 3.0", "scaler.rate was 2.0")),
+    (NUMPY, ("w[0] = 7", "w was changed in place after f was traced"),
+     ("w = w.copy(); w[0] = 0", ""), ("w = w + 1", "w is another f32[3]")),
+    (SET, ("some = {1, 2}", ""), ("some = {1, 3}", "some is another set of 2")),
+    (SET, ("some.add(3); some.remove(2)", "some was changed in place after f was traced")),
+    (NESTED, ("scale = 3.0", "scale was 2.0 when f was traced, is 3.0")),
+    (LAYERS, ("layers = [*layers]", ""),
+     ("layers[1] = layers[1] * 2", "layers[1] is another f32[3,3]"),
+     ("layers.append(jnp.ones((3, 3)))", "layers was list of 2")),
+    (BELOW, ("scale = 3.0", "scale was 2.0 when f was traced, is 3.0")),
+    (LINKED, ("link.n.n.n.n.n.n.n.n.n.n.n.n.v = 3.0", ".n.v was 2.0 when f was traced, is 3.0")),
+    (PRINTED, ("note = 'second'", "")),
+    (LOGGED, ("note = 'second'", "")),
+    (ACTIVATION, ("act = jnp.sin", "act was tanh when f was traced, is sin")),
+    (DEFAULT, ("def g(x, power=3):\n    return x ** power", "power was 2")),
+    (METHOD, ("scaler = Scaler()", ""), ("scaler.rate = 3.0", "scaler.rate was 2.0")),
+    (FALLBACK, ("other = 3.0", ""), ("scale = 2.0", ""),
+     ("scale = 3.0", "scale was not defined when f was traced, is 3.0"),
+     ("f(jnp.ones(4)); del scale", ""),
+     ("pass", "scale was 3.0 when f was traced, and is gone", "f(jnp.ones(4))")),
+    (NESTED_FALLBACK, ("config = {'rate': 2.0}", ""), ("config = {'rate': 3.0}",
+      "config was not defined when f was traced, and is defined now")),
+    (BUILT_IN, ("def max(*numbers): return 3", ""), ("def max(*numbers): return 9",
+      "max was built in when f was traced, is now a function"),
+     ("max = min", "max was built in when f was traced, is now a function"),
+     ("max = lambda *numbers: 9; f(jnp.ones(4)); del max",
+      "max was <lambda> when f was traced, is built in", "f(jnp.ones(4))")),
+    (DECORATED, ("first = 7.0", ""), ("factor = 3.0", "factor was 2.0 when f was traced, is 3.0")),
+    (HELPER, ("factor = 3.0", "factor was 2.0 when f was traced, is 3.0"),
+     ("factor = 2.0; g = scaled(7.0)(g.__wrapped__)", "rate was 3.0 when f was traced, is 7.0")),
+    (FACTORY, ("second = make(3.0)", ""),
+     ("first = make(7.0)", "rate was 2.0 when f was traced, is 7.0"),
+     ("first, second = make(2.0), make(7.0)",
+      "rate of second was 3.0 when f was traced, is 7.0")),
+    (OBJECT, ("scaler.rate = 3.0", "Scaler.rate was 2.0 when Scaler was traced, is 3.0")),
+    (BY_TEXT, ("os.environ['OTHER'] = '3'; UNSET = 3", ""),
+     ("scale = 3.0", "scale was 2.0 when f was traced, is 3.0"),
+     ("scale, os.environ['RATE'] = 2.0, '3'", "os.environ['RATE'] was '2' when f was traced")),
+    (RULES, ("clipped.defvjp(lambda x: (x, None), backward)", ""),
+     ("bound = 0.5", "bound was 1.0 when f was traced, is 0.5"),
+     ("bound = 1.0; clipped.defvjp(forward, lambda _, g: (g,))", "clipped.bwd was backward")),
+    (HOSTED, ("count += 1; rate = 3.0", ""),  # the host reads them in each call
+     ("def log(x): pass", "log was redefined; f still runs the earlier one"),
+     ("def log(x):\n    global count\n    count += 2", "log was redefined")),
+    (HOSTED_METHOD, ("log.count += 1", ""),
+     ("Log.add = lambda self, x: None", "log.add was add when f was traced")),
+    (HOSTED_WITHIN, ("count += 1", ""),
+     ("count += 1; shift = 2.0", "shift was 1.0 when f was traced, is 2.0")),
+    (TABLE, ("table = table.copy()", ""),
+     ("table = pd.DataFrame({'w': [1.0, 2.0, 4.0]})", "table is another DataFrame of 3")),
+    (TABLE, ("table.loc[0, 'w'] = 4.0", "table was changed in place after f was traced")),
+    (BESIDE, ("debug = 0", ""), ("debug = True", "debug was False when f was traced")),
+    (KEYED,
+     ("key = jax.random.key(0)", ""), ("key = jax.random.key(1)", "key is another key<fry>[]")),
+    (NOT_A_NUMBER, ("unused = 2", "")),
+    (FRACTION, ("rate = Fraction(1, 2)", ""),
+     ("rate = Fraction(1, 3)", "rate was Fraction(1, 2) when f was traced, is Frac")),
+    (SLEEPING, ("rate = NormalDist(2.0)", ""),  # neither equal nor traced again
+     ("rate, scale = NormalDist(2.0), 3.0", "scale was 2.0")),
+    (IN_PLACE, ("loss.__code__ = (lambda x: (x ** 2).sum()).__code__", ""),
+     ("loss.__code__ = (lambda x: (x ** 3).sum()).__code__",
+      "loss was redefined in place after it was traced")),
+    (LONG, ("names.insert(0, names.pop())", ""), ("scale = 3.0", "scale was 2.0"),
+     ("scale, table.rate = 2.0, 3.0", "table.rate was 2.0"),
+     ("table.rate = 2.0; rows.append([])", "rows was list of 50"),
+     ("rows.pop(); names.insert(0, 'b')", "names was list of 2,000")),
 )  # fmt: skip
 
 
 AGAIN = "Run the cell that defines `f` again, for"
 
 
-@pytest.mark.parametrize(
-    ("before", "change", "fix"),
-    [
-        (SCALE, "scale = 3.0", "Pass `scale` to `f` as an argument"),
-        (ARRAY, "w = w + 1", "Pass `w` to `f` as an argument"),
-        (
-            LOSS,
-            "def loss(x): return x.sum()",
-            AGAIN,
-        ),
-        (TABLE, "table = table * 2", AGAIN),
-    ],
-)
+@pytest.mark.parametrize(("before", "change", "fix"), [
+    (SCALE, "scale = 3.0", "Pass `scale` to `f` as an argument"),
+    (ARRAY, "w = w + 1", "Pass `w` to `f` as an argument"),
+    (LOSS, "def loss(x): return x.sum()", AGAIN), (TABLE, "table = table * 2", AGAIN),
+])  # fmt: skip
 def test_what_a_jitted_function_does_not_take_is_not_to_be_passed(
     cells: Shell, before: str, change: str, fix: str
 ) -> None:
@@ -476,9 +397,9 @@ def last_call(cells: Shell, call: str) -> Any:
     return cells.names["seen"].calls[-1]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.steps[-1][0])
-def test_what_is_stale_is_named_and_nothing_else(cells: Shell, case: Case) -> None:
-    case.check(cells)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case[-1][0])
+def test_what_is_stale_is_named_and_nothing_else(cells: Shell, case: tuple[Any, ...]) -> None:
+    check(cells, case)
 
 
 @pytest.mark.parametrize(

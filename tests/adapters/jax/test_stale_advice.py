@@ -182,5 +182,5 @@ def test_what_is_told_to_be_typed_helps(cells: Shell, case: Advised) -> None:
         cells.run(cell, counted=True)
     cells.run(f"%%trace_cached -qv seen\nfound = {case.call}\n{case.call}")
     assert [each.state for each in cells.names["seen"].calls] == ["TRACED", "CACHED"]
-    cells.run(f"right = bool((found == {case.value}).all())")
+    cells.run(f"right = bool((np.asarray(found) == {case.value}).all())")
     assert cells.names["right"]

@@ -1,5 +1,7 @@
 """Stale programs of `jax.pmap`, `jax.shard_map`, Equinox, Flax, Haiku, and what is not known."""
 
+from typing import Any
+
 import equinox as eqx
 import haiku as hk
 import jax
@@ -10,7 +12,7 @@ import pytest
 from flax import linen as nn, nnx
 
 from ipyjaxbench.retracing.trace_log import TRACE_LOG
-from tests.adapters.jax.test_stale import SCALE, Case, jitted, last_call
+from tests.adapters.jax.test_stale import SCALE, check, jitted, last_call
 from tests.shell import Shell
 
 PLAIN = """
@@ -92,41 +94,27 @@ WAS_2 = "scale was 2.0 when"
 DOUBLED = "params = jax.tree.map(lambda p: p * 2, params); note = 'b'"
 KERNEL = "net.linear.kernel[...] = net.linear.kernel[...] * 2"
 CASES = (
-    Case(PMAP, (("note = 'b'; scale = 3.0; scale = 2.0", ""), ("scale = 3.0", WAS_2))),
-    Case(SHARDED_OUTSIDE, (("note = 'b'", ""), ("scale = 3.0", WAS_2))),
-    Case(SHARDED_INSIDE, (("scale = 3.0", WAS_2),)),
-    Case(EQUINOX, (
-        ("net = eqx.tree_at(lambda n: n.w, net, net.w * 2); note = 'b'", ""),
-        ("net = Net(jnp.ones((3, 3)), leaky); leaky = jnp.tanh", ""),
-        ("slope = 0.3", "slope was 0.1 when <lambda> was traced, is 0.3"),
-    )),
-    Case(EQUINOX_MODULE, (("slope = 0.3", "slope was 0.1"),)),
-    Case(EQUINOX_METHOD, (
-        ("net = Net(jnp.ones((3, 3)), leaky)", ""), ("slope = 0.3", "slope was 0.1"),
-    )),
-    Case(EQUINOX_CAPTURED, (
-        ("net = eqx.nn.Linear(3, 3, key=jax.random.key(1))",
-         "net is another Linear than the one that <lambda> was traced with"),
-    )),
-    Case(NNX, ((f"net = Net(4); {KERNEL}", ""), ("scale = 3.0", WAS_2))),
-    Case(NNX_CAPTURED, (
-        (KERNEL, "net.linear was changed in place after <lambda> was traced"),
-        ("net = Net(4)", ""),
-    )),
-    Case(NNX_METHOD, (("scale = 3.0", WAS_2),)),
-    Case(HAIKU, (
-        (DOUBLED, ""),
-        ("scale = 3.0", WAS_2),
-        ("scale = 2.0\nclass Net(hk.Module):\n    def __call__(self, x):\n        return x - scale",
-         "Net.__call__ was redefined"),
-    )),
-    Case(OPTAX, (
-        ("optimizer = optax.sgd(0.1)", ""),
-        ("optimizer = optax.sgd(0.2)",
-         "optimizer had step_size -0.1 when <lambda> was traced, has -0.2"),
-    )),
-    Case(BOUND, (("t.steps += 1", ""), ("t.rate = 0.2", "self.rate was 0.1"))),
-    Case(STATIC, (("scale = 3.0", WAS_2),)),
+    (PMAP, ("note = 'b'; scale = 3.0; scale = 2.0", ""), ("scale = 3.0", WAS_2)),
+    (SHARDED_OUTSIDE, ("note = 'b'", ""), ("scale = 3.0", WAS_2)),
+    (SHARDED_INSIDE, ("scale = 3.0", WAS_2)),
+    (EQUINOX, ("net = eqx.tree_at(lambda n: n.w, net, net.w * 2); note = 'b'", ""),
+     ("net = Net(jnp.ones((3, 3)), leaky); leaky = jnp.tanh", ""),
+     ("slope = 0.3", "slope was 0.1 when <lambda> was traced, is 0.3")),
+    (EQUINOX_MODULE, ("slope = 0.3", "slope was 0.1")),
+    (EQUINOX_METHOD, ("net = Net(jnp.ones((3, 3)), leaky)", ""), ("slope = 0.3", "slope was 0.1")),
+    (EQUINOX_CAPTURED, ("net = eqx.nn.Linear(3, 3, key=jax.random.key(1))",
+      "net is another Linear than the one that <lambda> was traced with")),
+    (NNX, (f"net = Net(4); {KERNEL}", ""), ("scale = 3.0", WAS_2)),
+    (NNX_CAPTURED, (KERNEL, "net.linear was changed in place after <lambda> was traced"),
+     ("net = Net(4)", "")),
+    (NNX_METHOD, ("scale = 3.0", WAS_2)),
+    (HAIKU, (DOUBLED, ""), ("scale = 3.0", WAS_2),
+     ("scale = 2.0\nclass Net(hk.Module):\n    def __call__(self, x):\n        return x - scale",
+      "Net.__call__ was redefined")),
+    (OPTAX, ("optimizer = optax.sgd(0.1)", ""), ("optimizer = optax.sgd(0.2)",
+      "optimizer had step_size -0.1 when <lambda> was traced, has -0.2")),
+    (BOUND, ("t.steps += 1", ""), ("t.rate = 0.2", "self.rate was 0.1")),
+    (STATIC, ("scale = 3.0", WAS_2)),
 )  # fmt: skip
 
 
@@ -139,10 +127,10 @@ def cells(shell: Shell) -> Shell:
     return shell
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.before[-30:])
-def test_what_is_stale_is_named_and_nothing_else(cells: Shell, case: Case) -> None:
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0][-30:])
+def test_what_is_stale_is_named_and_nothing_else(cells: Shell, case: tuple[Any, ...]) -> None:
     # Both ways to see a trace.
-    case.check(cells, magic="%%trace_cached -q\n" if CASES.index(case) % 2 else "")
+    check(cells, case, magic="%%trace_cached -q\n" if CASES.index(case) % 2 else "")
 
 
 LINEN = """
@@ -266,8 +254,8 @@ def test_no_object_is_too_odd_to_be_looked_at(cells: Shell, name: str) -> None:
     assert last_call(cells, "f(x)").state == "STALE"
 
 
-def test_of_a_million_elements_it_is_said_that_not_all_are_compared(cells: Shell) -> None:
-    cells.run(jitted("big = [1.0] * 1_000_000", "x * big[0]"))
+def test_of_many_elements_it_is_said_that_not_all_are_compared(cells: Shell) -> None:
+    cells.run(jitted("big = [1.0] * 20_000", "x * big[0]"))
     assert last_call(cells, "f(x)").unknown == ""
     cells.run(jitted("", "x * sum(big[:2]) * len(big)"))
     assert last_call(cells, "f(x)").unknown == (
