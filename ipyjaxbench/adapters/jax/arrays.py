@@ -18,7 +18,7 @@ from jax.sharding import (
 from ipyjaxbench import units
 from ipyjaxbench.adapters.jax.devices import count_devices, count_missing, has_started
 from ipyjaxbench.adapters.jax.framework import Jax
-from ipyjaxbench.adapters.jax.placement import device_name
+from ipyjaxbench.adapters.jax.placement import base_array, device_name
 from ipyjaxbench.device import (
     ArrayInspector,
     ArrayMemory,
@@ -92,7 +92,7 @@ class JaxArrays(ArrayInspector):
 
     def base_array(self, array: Any) -> Any:
         """Return the numbers of a key; any other array itself."""
-        return getattr(array, "_base_array", array)
+        return base_array(array)
 
     def creation_frames(self, array: Any) -> Sequence[tuple[str, str, int]]:
         """Return what JAX keeps with each array."""

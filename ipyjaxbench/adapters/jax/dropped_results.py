@@ -7,6 +7,8 @@ from typing import Any
 
 import jax
 
+from ipyjaxbench.adapters.jax.placement import base_array
+
 _MOST_NUMBERS = 10_000_000  # of an array: larger ones may leave no memory for the next
 
 
@@ -29,7 +31,7 @@ class HeldResults:
         pending = self._pending
         while pending and (pending[0].is_deleted() or pending[0].is_ready()):
             self._settle(pending.popleft())
-        for leaf in jax.tree_util.tree_leaves(output):
+        for leaf in map(base_array, jax.tree_util.tree_leaves(output)):
             if isinstance(leaf, jax.Array) and leaf.size <= _MOST_NUMBERS:
                 pending.append(leaf)
 

@@ -22,6 +22,14 @@ def named_parts(value: Any) -> Iterator[tuple[str, object]] | None:
     return iter([("value", get() if get else value.raw_value)])
 
 
+def base_array(array: Any) -> Any:
+    """Return the numbers of a typed key, as of `jax.random.key` (private); any other array itself.
+
+    A key can be waited for, but not asked whether it is ready.
+    """
+    return getattr(array, "_base_array", array)
+
+
 @functools.cache
 def dtype_of(dtype: Any) -> str:
     """Return its name, which NumPy puts together anew each time."""

@@ -5,7 +5,7 @@ from typing import Any
 import jax
 from jax._src import api, array as jax_array
 
-from ipyjaxbench.adapters.jax.placement import is_host
+from ipyjaxbench.adapters.jax.placement import base_array, is_host
 from ipyjaxbench.steps import DeviceWaits, WaitPoint
 from ipyjaxbench.usercode import is_of
 
@@ -26,7 +26,7 @@ class JaxWaits(DeviceWaits):
 
     def computes_in_call(self, array: Any) -> bool:
         """Ask the array: on the CPU, programs with callbacks run in the call, others beside it."""
-        return all(map(is_host, array.devices())) and bool(array.is_ready())
+        return all(map(is_host, array.devices())) and bool(base_array(array).is_ready())
 
     def is_read_in_place(self, value: object) -> bool:
         """Whether it is an array; where it is not on the host, `points` see it read."""
