@@ -49,7 +49,6 @@ from ipyjaxbench.usercode.code_objects import (
     names_in,
     names_read_and_bound,
     parts_of_callable,
-    remove_hooks,
     texts_in,
 )
 from ipyjaxbench.usercode.deadline import OutOfTimeError, time_limit
@@ -80,6 +79,7 @@ from ipyjaxbench.usercode.instrument import (
 from ipyjaxbench.usercode.instrument_copies import CopyingHook
 from ipyjaxbench.usercode.line_trace import CodeLine, LineTrace, innermost_line
 from ipyjaxbench.usercode.loaded_names import LoadedNames
+from ipyjaxbench.usercode.made_functions import remove_hooks
 from ipyjaxbench.usercode.members import (
     call_of,
     is_plain_function,

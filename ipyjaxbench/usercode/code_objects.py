@@ -2,7 +2,6 @@
 
 import dis
 import functools
-import gc
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -69,14 +68,6 @@ def inner_codes(code: CodeType) -> Iterator[CodeType]:
         if isinstance(each, CodeType):
             yield each
             yield from inner_codes(each)
-
-
-def remove_hooks(codes: Iterable[CodeType]) -> None:
-    """Give functions that were defined by code with a hook the code that they have without."""
-    hooked = [each for code in codes for each in inner_codes(code) if original(each) is not each]
-    for function in gc.get_referrers(*hooked) if hooked else ():
-        if type(function) is FunctionType:
-            function.__code__ = original(function.__code__)
 
 
 def named_values(function: FunctionType) -> Iterator[tuple[str, Any]]:

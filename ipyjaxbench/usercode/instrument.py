@@ -17,6 +17,7 @@ from typing import Any, Protocol, TypeVar
 
 from ipyjaxbench.usercode import code_objects, frame_readers
 from ipyjaxbench.usercode.call import called_name
+from ipyjaxbench.usercode.made_functions import note_functions, remove_hooks
 from ipyjaxbench.usercode.snippet import Source
 from ipyjaxbench.usercode.syntax import copy_tree
 
@@ -103,7 +104,8 @@ def compile_changed(
         objects: stand in the place of constants; see `with_objects`.
         aside: whether no function in it was changed; else `remove_hooks` makes them what they were.
     """
-    code = with_objects(source.compiled(ast.fix_missing_locations(tree)), objects)
+    noted = {} if aside else note_functions(tree)
+    code = with_objects(source.compiled(ast.fix_missing_locations(tree)), {**objects, **noted})
     return code if aside else code_objects.with_originals(code, source.compiled())
 
 
@@ -135,7 +137,7 @@ def instrument_functions(
         with_hook = [function.__code__ for function, _ in before]
         for function, code in before:
             function.__code__ = code
-        code_objects.remove_hooks(with_hook)
+        remove_hooks(with_hook)
 
 
 def _hooked_code(function: FunctionType, hook: Hook, *, operators: bool) -> CodeType | None:
@@ -152,10 +154,12 @@ def _hooked_code(function: FunctionType, hook: Hook, *, operators: bool) -> Code
     around = ast.parse(f"def {AROUND}({', '.join(old.co_freevars)}): pass")
     around.body[0].body = tree.body  # type: ignore[attr-defined]
     ast.increment_lineno(around, 0)
-    found = compile_again(instrumented.visit(around), old)
+    hooked = instrumented.visit(around)
+    objects = {**instrumented.objects, **note_functions(hooked)}
+    found = compile_again(hooked, old)
     if found is None:
         return None
-    code = code_objects.with_originals(with_objects(found, instrumented.objects), old)
+    code = code_objects.with_originals(with_objects(found, objects), old)
     return code_objects.mark_original(code, old)
 
 

@@ -13,9 +13,9 @@ from ipyjaxbench.usercode.code_objects import (
     named_values,
     original,
     parts_of_callable,
-    remove_hooks,
 )
 from ipyjaxbench.usercode.instrument import instrument_cell, instrument_functions
+from ipyjaxbench.usercode.made_functions import remove_hooks
 from ipyjaxbench.usercode.snippet import Source
 from tests.usercode.hook import Hook
 

@@ -33,6 +33,10 @@ def jx_turn(i, c):
 @jax.jit
 def jx_softmax(x):
     return jax.nn.softmax(x, axis=-1)
+@jax.jit
+def jx_noisy(key, x):
+    key, own = jr.split(key)
+    return key, x + jr.normal(own, x.shape)
 """
 
 _JAX = """
@@ -83,6 +87,8 @@ jax.block_until_ready(jx_step(jx_params, jx_x))
 jnp.fft.fft(jx_v)
 jx_x.astype(jnp.bfloat16)
 jnp.unique(jx_i)
+jx_noisy(jx_key, jx_x)
+jx_next, jx_noise = jx_noisy(jx_key, jx_x)
 """
 
 _TORCH_SETUP = """
