@@ -11,6 +11,7 @@ from ipyjaxbench.ipynb import (
     Limits,
     NotebookCell,
     NotebookFile,
+    TooLargeError,
     decode_apart,
     decode_notebook,
     process,
@@ -84,7 +85,7 @@ def test_modules_of_the_working_directory_are_not_run(
 @pytest.mark.parametrize(
     ("name", "value", "reason"),
     [
-        ("_SECONDS", 0, "is not read: that takes more than 0 s"),
+        ("_PATIENCE", 0, "is not read: that takes more than 2 s"),
         ("__name__", "no.such.module", "what reads it was ended"),
     ],
 )
@@ -94,3 +95,13 @@ def test_a_process_that_gives_no_answer_is_told(
     monkeypatch.setattr(process, name, value)
     with pytest.raises(RecordError, match=reason):
         apart(tmp_path / "a.ipynb", json.dumps(CONTENT))
+
+
+def test_one_that_takes_too_much_cpu_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "_SECONDS", 1)
+    monkeypatch.setattr(process, "_PATIENCE", 600.0)  # however busy the machine is
+    lists = "[]," * 8_000_000  # as what is crafted to take long
+    with pytest.raises(TooLargeError, match="that takes more than 1 s"):
+        apart(tmp_path / "a.ipynb", f'{{"nbformat": 4, "cells": [], "metadata": [{lists}[]]}}')
