@@ -169,8 +169,8 @@ COMPILED = ("scaled", "signed", "around", "looping", "calling_compiled")
 
 @pytest.mark.parametrize(
     ("stage", "name"),
-    [("dynamo", "looping"), ("dynamo", "calling_compiled"), ("aten", "signed"),
-     ("export", "signed")],
+    [("dynamo", "scaled"), ("dynamo", "signed"), ("dynamo", "looping"),
+     ("dynamo", "calling_compiled"), ("aten", "signed"), ("export", "signed")],
 )  # fmt: skip
 def test_what_is_compiled_stays_compiled(name: str, stage: str, names: Names) -> None:
     """The next call compiles nothing; one of another size compiles as often as it would have."""

@@ -7,12 +7,17 @@ import torch._dynamo
 from ipyjaxbench.adapters.torch.retracing.global_hooks import REGISTERS
 from ipyjaxbench.reports import Calls
 from tests.adapters.torch.hooked import (
+    AGENT,
     ALONE,
+    AROUND,
     BROKEN,
     CALLED,
     DISABLED,
+    GIVEN,
     IN_PLACE,
+    PARTIAL,
     REST,
+    THIS,
     UNUSED,
     WHOLE,
     cells as cells,
@@ -35,10 +40,13 @@ def runs(cells: Shell) -> float:
 @pytest.mark.parametrize(
     ("before", "kind", "skip"),
     [
-        *((CALLED, kind, True) for kind in REGISTERS),
-        *((each, FORWARD, True) for each in (WHOLE, IN_PLACE, BROKEN, REST)),
-        *((each, FORWARD, True) for each in (DISABLED, UNUSED, ALONE)),
-        *((each, FORWARD, False) for each in (CALLED, BROKEN, ALONE)),
+        *((CALLED, kind, skip) for kind in REGISTERS for skip in (True, False)),
+        *(
+            (before, FORWARD, True)
+            for before in (WHOLE, GIVEN, AROUND, IN_PLACE, AGENT, PARTIAL, THIS, BROKEN, REST)
+        ),
+        *((before, FORWARD, True) for before in (DISABLED, UNUSED, ALONE)),
+        *((before, FORWARD, False) for before in (WHOLE, BROKEN, ALONE)),
     ],
 )
 @pytest.mark.filterwarnings("ignore:Using `torch.compile.module.` when there are global hooks")

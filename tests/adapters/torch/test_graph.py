@@ -160,6 +160,7 @@ LSTM = 2 * 5 * 2 * (8 * 64 + 16 * 64)
         ("attention(q, k, k)", ATTENTION),
         ("(lambda q, k: grad(attention(q, k, k).sum(), (q, k)))(q, k)",
          3.5 * ATTENTION),  # scores again, and four of their size
+        ("lstm(words)", LSTM),
         ("(lambda words: grad(lstm(words)[0].sum(), [*lstm.parameters()]))(words)", 3 * LSTM),
         ("torch.nn.GRU(8, 16)(words)", LSTM * 3 // 4),
         ("x @ w[:, 0]", 2 * 3 * 4),

@@ -125,17 +125,8 @@ def check():
 """
 
 
-@pytest.mark.parametrize(
-    ("before", "call"),
-    [
-        (WHOLE, "f(x)"),
-        (WHOLE, "list(map(f, [x]))"),
-        (CALLED, "f(x)"),
-        (CALLED, "run()"),
-        (IN_PLACE, "run()"),
-        (PARTIAL, "list(map(f, [x]))"),
-    ],
-)
+@pytest.mark.parametrize("before", [WHOLE, CALLED, IN_PLACE, PARTIAL])
+@pytest.mark.parametrize("call", ["f(x)", "run()", "list(map(f, [x]))"])
 def test_a_block_refuses_a_program_for_it(cells: Shell, before: str, call: str) -> None:
     cells.run(before)
     cells.run(BLOCK.format(call))

@@ -27,6 +27,7 @@ def any_hook() -> None:
 @pytest.mark.parametrize("use", USES)
 @example(WORST[1])
 @example(WORST[3])
+@example(WORST[4])
 @settings(few_tries, max_examples=1)
 @given(answers=hostile)
 def test_looking_at_an_object_never_raises(use: str, shell: Shell, answers: Hostile) -> None:

@@ -90,10 +90,13 @@ def test_a_hook_that_was_there_before_a_part_was_compiled_is_in_it(
     ("before", "hooked", "does_run", "call"),
     [
         (BROKEN, "net[0].lin", False, "list(map(f, [x, x, x]))"),
+        (BROKEN, "net[0].lin", False, "for _ in range(3): run(f, x)"),
+        (BROKEN, "net", True, "list(map(f, [x, x, x]))"),
         (BROKEN, "net", True, "for _ in range(3): run(f, x)"),
         (REST, "net[0].act", False, "for _ in range(3): list(map(f, [x]))"),
         (REST, "net[0].act", False, "for _ in range(3): f(x)"),
         (BROKEN, "net[1]", True, "for _ in range(3): list(map(f, [x]))"),
+        (BROKEN, "net[1]", True, "for _ in range(3): f(x)"),
     ],
 )
 def test_parts_are_looked_at_in_calls_that_other_code_makes(

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-#: Tests of a user's, each the first of its process: PyTorch is imported once, for both.
+#: Tests of a user's, each the first of its process: PyTorch is imported once, for all.
 TESTS = """
 import functools
 import os
@@ -15,7 +15,7 @@ import torch
 from torch import nn
 from ipyjaxbench.adapters.torch import Torch
 from ipyjaxbench.adapters.torch.graphs import isolation
-from ipyjaxbench.errors import StaleProgramError
+from ipyjaxbench.errors import StaleProgramError, TooManyTracesError
 from ipyjaxbench.graphs import GraphTracer
 import pytest
 
@@ -44,6 +44,12 @@ def first(test):
             os._exit(0)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     return in_a_process
+
+@first
+def test_fixture(max_traces):
+    with pytest.raises(TooManyTracesError, match="`double` was traced 1 time, limit 0"):
+        with max_traces(0):
+            compiled(double)(X)
 
 @first
 def test_stale(max_traces):
@@ -80,4 +86,4 @@ def test_what_the_block_compiles_counts(tmp_path: Path) -> None:
         [sys.executable, *command, str(file)],
         capture_output=True, text=True, cwd=tmp_path, check=False,
     )  # fmt: skip
-    assert "2 passed" in done.stdout, done.stdout + done.stderr
+    assert "3 passed" in done.stdout, done.stdout + done.stderr
