@@ -2,7 +2,7 @@
 
 ``pytest -p tests.outcomes --outcomes FILE`` writes a line of JSON when a test begins and for each
 of its phases, so that the file also names the test in which a process died. With ``--within
-SECONDS`` tests that would begin later are left out.
+SECONDS`` tests that would begin later are left out; those of the first file always run.
 """
 
 import json
@@ -83,13 +83,15 @@ class _Writer:
     def __init__(self, path: Path, within: float | None) -> None:
         self._file = path.open("a", buffering=1)  # each line is there when the process dies
         self._end = None if within is None else time.monotonic() + within
+        self._first: Path | None = None
 
     def pytest_unconfigure(self) -> None:
         self._file.close()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
-        if self._end is None or time.monotonic() < self._end:
+        self._first = self._first or item.path
+        if self._end is None or item.path == self._first or time.monotonic() < self._end:
             return None
         self._write(item.nodeid, "left out")
         return True  # as if it had run

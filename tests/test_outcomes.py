@@ -72,6 +72,16 @@ def test_once_is_enough_where_nothing_runs_again(folder: Path) -> None:
     assert (total.passed, sorted(total.failed), flaky) == (0, BY_CHANCE, {})
 
 
+def test_without_time_the_first_file_runs_and_the_others_are_left_out(folder: Path) -> None:
+    for name in ("one", "two", "three"):
+        tests = "".join(f"def test_{word}(): pass\n" for word in ("this", "that"))
+        (folder / f"test_{name}.py").write_text(tests)
+    total = run(["--within=0", "test_two.py", "test_one.py", "test_three.py"], folder)
+    assert total.passed == 2
+    assert total.left_out == {"test_one.py": 2, "test_three.py": 2}
+    assert "left out 4 tests of 2 files" in "\n".join(summary(total, {}, 60))
+
+
 def test_a_process_that_dies_or_cannot_begin_is_a_failure_and_says_where(folder: Path) -> None:
     (folder / "test_it.py").write_text("import os\ndef test_dying(): os._exit(0)\n")
     (folder / "test_no.py").write_text("import nothing_like_this\n")
