@@ -164,4 +164,5 @@ class CacheMiss:
     beside: tuple[Change, ...] = ()  # further causes, which signatures do not hold
     accepted: frozenset[Property] = frozenset()  # what the latest program takes as it is
     cleared: bool = False  # whether the framework had no program of the function any more
+    unseen: bool = False  # whether the framework keeps a trace of the function that nobody saw
     raised: bool = False  # whether tracing it raised an error, so that nothing is kept

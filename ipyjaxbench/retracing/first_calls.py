@@ -1,5 +1,7 @@
 """Why a call is the first one of its kind, where no difference from another one is the cause."""
 
+from collections.abc import Sequence
+
 from ipyjaxbench.retracing.cache_key import Change
 
 _FIRST = "first call"
@@ -13,7 +15,14 @@ CLEARED = Change("first", new=f"{_FIRST} since caches were cleared")
 FAILED = Change("first", new=f"{_FIRST} since one that raised an error while it was traced")
 #: Of a call that finds none of the programs that were made for other objects with the same code.
 OWN = Change("first", new="first program of this object")
+#: Of a call that differs from others, which nobody saw.
+UNSEEN = Change("first", new="reason unknown (earlier traces were not observed)")
 #: What a trace that no call made is there for.
 INSPECTED = Change(
     "first", new=f"{_FIRST}; already traced, as within another function or by %jaxpr"
 )
+
+
+def is_said_first(why: Sequence[Change]) -> bool:
+    """Whether a reason says that no program was there before, and not what became of it."""
+    return [each.kind for each in why] == ["first"] and why[0] not in (DROPPED, CLEARED, FAILED)

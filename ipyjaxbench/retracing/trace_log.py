@@ -161,12 +161,7 @@ class TraceLog:
             if miss.raised:
                 self._failed.add(miss.signature.function)
             return
-        why = self.reasons(
-            framework, name, miss.signature, placed=placed, accepted=miss.accepted,
-            beside=miss.beside,
-        )  # fmt: skip
-        if miss.fallback_reasons and why in _UNSURE:
-            why = [*miss.fallback_reasons]
+        why = self._why(framework, miss, placed=placed)
         if placed and not why:
             return  # a part of what was reported
         if miss.raised:
@@ -177,6 +172,17 @@ class TraceLog:
         compiled = "COMPILED" if is_first else "RECOMPILED"
         state = "RAISED" if miss.raised else compiled if placed else "TRACED"
         self._append(framework, miss, state, why)
+
+    def _why(self, framework: str, miss: CacheMiss, *, placed: bool) -> list[Change]:
+        why = self.reasons(
+            framework, miss.name, miss.signature, placed=placed, accepted=miss.accepted,
+            beside=miss.beside,
+        )  # fmt: skip
+        if miss.fallback_reasons and why in _UNSURE:
+            return [*miss.fallback_reasons]
+        if miss.unseen and not placed and first_calls.is_said_first(why):
+            return [first_calls.UNSEEN]
+        return why
 
     def record_part(self, framework: str, miss: CacheMiss, *, of: int) -> None:
         """Keep that a part of what was traced earlier is compiled only now.

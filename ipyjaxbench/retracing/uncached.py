@@ -7,14 +7,12 @@ from dataclasses import replace
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import Framework
 from ipyjaxbench.graphs import GraphTracer
-from ipyjaxbench.retracing.cache_key import Change, Signature
-from ipyjaxbench.retracing.first_calls import CLEARED, DROPPED, FAILED
+from ipyjaxbench.retracing.cache_key import Signature
+from ipyjaxbench.retracing.first_calls import DROPPED, UNSEEN, is_said_first
 from ipyjaxbench.retracing.protocol import CallWatch, Outcome
 from ipyjaxbench.retracing.trace_log import TRACE_LOG
 from ipyjaxbench.retracing.traces import COSTLY, TracedCall
 from ipyjaxbench.usercode import Written
-
-_UNSEEN = Change("first", new="reason unknown (earlier traces were not observed)")
 
 
 def add_reason(outcome: Outcome, framework: str, name: str, signature: Signature) -> Outcome:
@@ -34,9 +32,9 @@ def add_reason(outcome: Outcome, framework: str, name: str, signature: Signature
     if not why or (why == [DROPPED] and not is_sure):
         why = [*outcome.fallback_reasons] or why
     state = outcome.state
-    if [change.kind for change in why] == ["first"] and why[0] not in (DROPPED, CLEARED, FAILED):
+    if is_said_first(why):
         if outcome.known or state == "SLOW-PATH":  # it had a program
-            why = [*outcome.fallback_reasons] or [_UNSEEN]
+            why = [*outcome.fallback_reasons] or [UNSEEN]
         elif state == "RECOMPILED":
             state = "COMPILED"
     if signature.function:  # what was called has traces of its own

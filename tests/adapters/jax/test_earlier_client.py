@@ -1,10 +1,12 @@
-"""Arrays of a client that is gone from JAX's list: all magics work with them as with others."""
+"""What was there before: arrays of a client that JAX lists no more, traces that nobody saw."""
 
 import subprocess
 import sys
 
 _PROGRAM = """
 import jax, jax.numpy as jnp
+earlier = jax.jit(lambda z: z * 3)
+earlier(jnp.ones(3))
 from IPython.core.interactiveshell import InteractiveShell
 from jax.extend.backend import clear_backends
 from tests.shell import Shell
@@ -12,6 +14,15 @@ from tests.shell import Shell
 shell = Shell(InteractiveShell.instance())
 shell.run("%load_ext ipyjaxbench")
 shell.names |= {"f": jax.jit(lambda x: jnp.tanh(x @ x)), "x": jnp.ones((64, 64))}
+shell.run("%trace_cached --watch on")
+if jax.__version_info__ >= (0, 10):  # before, JAX does not show which traces it keeps
+    shell.names["earlier"] = earlier
+    shell.run("import jax.numpy as jnp; earlier(jnp.ones(4))")
+    assert "reason unknown (earlier traces were not observed)" in shell.shown[-1].data["text/plain"]
+    shell.run("earlier(jnp.ones(5))")
+    assert "z: f32[4] → f32[5] (shape)" in shell.shown[-1].data["text/plain"]
+    shell.run("f(jnp.ones((4, 4)))")
+    assert "first call" in shell.shown[-1].data["text/plain"]
 clear_backends()
 shell.names["y"] = jnp.ones((64, 64))
 

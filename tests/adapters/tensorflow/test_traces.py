@@ -16,6 +16,7 @@ from tensorflow.python.eager.polymorphic_function import transform
 from ipyjaxbench.adapters.tensorflow import compile_events
 from ipyjaxbench.adapters.tensorflow.retracing import cache_lookup, call_watch
 from ipyjaxbench.retracing import trace_log
+from ipyjaxbench.retracing.cache_key import describe_changes
 from ipyjaxbench.retracing.observe import keep_learning
 from ipyjaxbench.retracing.predict import predict_code
 from ipyjaxbench.retracing.signatures import Signatures
@@ -281,6 +282,31 @@ def test_calls_of_other_threads_do_not_count_for_this_one() -> None:
     seen = observed("waiting = tf.function(meanwhile)\nwaiting(X)", names).calls
     (call,) = (call for call in seen if call.name == "meanwhile")
     assert (call.state, call.phases, call.nested) == ("TRACED", {}, ())  # nor their time
+
+
+def test_the_first_call_that_is_seen_is_not_said_to_be_the_first_of_all() -> None:
+    keep_learning()
+
+    @tf.function
+    def double(x: tf.Tensor) -> tf.Tensor:
+        return x * 2
+
+    @tf.function
+    def triple(x: tf.Tensor) -> tf.Tensor:
+        return x * 3
+
+    with compile_events.unheard():
+        double(tf.ones(3))
+    told = []
+    for function, size in ((double, 4), (double, 5), (triple, 3)):
+        before = trace_log.TRACE_LOG.event_count
+        function(tf.ones(size))
+        (event,) = trace_log.TRACE_LOG.events_since(before)
+        told.append(describe_changes(event.why))
+    assert told == [
+        "reason unknown (earlier traces were not observed)", "x: f32[4] → f32[5] (shape)",
+        "first call",
+    ]  # fmt: skip
 
 
 def test_verdicts_stay_right_where_less_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """The calls for which JAX keeps programs of a jitted function, whoever had them traced."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import jax
@@ -11,6 +12,23 @@ from ipyjaxbench.adapters.jax.retracing import callee
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import Invocation
 from ipyjaxbench.usercode import attributes, is_exactly
+
+
+class EarlierTraces:
+    """The functions that were traced before this was made, as far as JAX keeps their traces.
+
+    JAX's cache is private, and shows its keys from 0.10 on; before, none are known.
+    """
+
+    def __init__(self) -> None:
+        self._functions: dict[int, Callable[[], Any]] = {}  # by identity, which another may get
+        with suppress(*CODE_ERRORS):  # another version keys them anew
+            for reference, *_ in _cache().cache_keys():
+                self._functions[id(reference())] = reference
+
+    def __contains__(self, plain: Any) -> bool:
+        reference = self._functions.get(id(plain))
+        return reference is not None and reference() is plain
 
 
 def kept_calls(function: Any) -> list[Invocation]:
@@ -32,10 +50,13 @@ def kept_calls(function: Any) -> list[Invocation]:
     return [(function, args[len(bound) :], kwargs) for args, kwargs in own]
 
 
+def _cache() -> Any:
+    return getattr(partial_eval, "trace_to_jaxpr", None)
+
+
 def _kept_calls(plain: Any) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
-    cache: Any = getattr(partial_eval, "trace_to_jaxpr", None)
     here = config.trace_context()
-    for reference, context, (types, made_for, *_), *_ in cache.cache_keys():
+    for reference, context, (types, made_for, *_), *_ in _cache().cache_keys():
         if reference() is plain and context == here and made_for.traced_for == "jit":
             yield jax.tree.map(_shape, types.unflatten())
 

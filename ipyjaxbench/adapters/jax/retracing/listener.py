@@ -20,6 +20,7 @@ from ipyjaxbench.adapters.jax.retracing import cache_key, callee
 from ipyjaxbench.adapters.jax.retracing.cache_clearing import note_trace
 from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch, is_building
 from ipyjaxbench.adapters.jax.retracing.callee import Called, options_in, static_in
+from ipyjaxbench.adapters.jax.retracing.kept_calls import EarlierTraces
 from ipyjaxbench.adapters.jax.retracing.traced_code import JaxTracedCode, keep_program
 from ipyjaxbench.adapters.jax.retracing.user_call import is_the_users, user_call
 from ipyjaxbench.adapters.shared.retracing import cache_miss, main_frame
@@ -41,6 +42,7 @@ class _Listener:
 
     def __init__(self, on_miss: Callable[[CacheMiss], None]) -> None:
         self._on_miss = on_miss
+        self._earlier = EarlierTraces()
         self._calls = threading.local()  # the call that is made, and what it missed
         SEARCHES.listen()
         jax.monitoring.register_event_duration_secs_listener(self._on_event)
@@ -63,7 +65,7 @@ class _Listener:
         if begins or getattr(calls, "current", None) != call:
             if not is_own or phase not in ("trace", "compile"):
                 return  # a part of it, reported before the whole
-            calls.current, calls.miss = call, _miss(frame, placed=phase == "compile")
+            calls.current, calls.miss = call, self._miss(frame, placed=phase == "compile")
             if calls.miss is not None and raises:
                 calls.miss = replace(calls.miss, raised=True)
             if calls.miss is not None:
@@ -74,6 +76,27 @@ class _Listener:
                 _keep_program(calls.miss.code, frame)
         if is_own and (phase == "compile" or raises):
             calls.current = None  # the call is over
+
+    def _miss(self, frame: FrameType, *, placed: bool) -> CacheMiss | None:
+        names = {**frame.f_locals}
+        info = names.get("jit_info")
+        called = Called(
+            names["fun"], names["args"], names["kwargs"], "", static_in(info), options_in(info)
+        )
+        called, static = user_call(called, frame)
+        if not is_the_users(called, frame):
+            return None
+        if not called.transformation:  # the library's own function may be what is transformed
+            values = (names["args"], names["kwargs"])
+            called = called._replace(transformation=callee.transformation_of_values(values))
+        signature = cache_key.signature(called)
+        code = None if placed else JaxTracedCode(called, static)
+        name = callee.display_name(callee.plain_of(called.function))
+        cleared = note_trace(signature.function)
+        return cache_miss(
+            name, signature, frame, main_frame(), placed=placed, code=code, cleared=cleared,
+            unseen=names["fun"] in self._earlier,
+        )  # fmt: skip
 
 
 def _keep_program(code: TracedCode | None, frame: FrameType) -> None:
@@ -88,27 +111,6 @@ def _is_of(frame: FrameType, name: str | None) -> bool:
     plain = callee.plain_of(frame.f_locals.get("fun"))
     own = getattr(plain, "__name__", None) or _UNNAMED
     return name in (None, own, f"jit({own})")
-
-
-def _miss(frame: FrameType, *, placed: bool) -> CacheMiss | None:
-    names = {**frame.f_locals}
-    info = names.get("jit_info")
-    called = Called(
-        names["fun"], names["args"], names["kwargs"], "", static_in(info), options_in(info)
-    )
-    called, static = user_call(called, frame)
-    if not is_the_users(called, frame):
-        return None
-    if not called.transformation:  # the library's own function may be what is transformed
-        values = (names["args"], names["kwargs"])
-        called = called._replace(transformation=callee.transformation_of_values(values))
-    signature = cache_key.signature(called)
-    code = None if placed else JaxTracedCode(called, static)
-    name = callee.display_name(callee.plain_of(called.function))
-    cleared = note_trace(signature.function)
-    return cache_miss(
-        name, signature, frame, main_frame(), placed=placed, code=code, cleared=cleared
-    )
 
 
 def _is_raising(frame: FrameType) -> bool:

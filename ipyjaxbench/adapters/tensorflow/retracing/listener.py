@@ -15,7 +15,7 @@ from ipyjaxbench.adapters.tensorflow.retracing import cache_key
 from ipyjaxbench.adapters.tensorflow.retracing.call_watch import TensorFlowCallWatch
 from ipyjaxbench.adapters.tensorflow.retracing.callee import OF_MODELS, model_method_name
 from ipyjaxbench.adapters.tensorflow.retracing.model_code import KerasModelCode, traced_method
-from ipyjaxbench.adapters.tensorflow.retracing.origins import keep_origin
+from ipyjaxbench.adapters.tensorflow.retracing.origins import keep_origin, keeps_unseen
 from ipyjaxbench.adapters.tensorflow.retracing.traced_code import TensorFlowTracedCode
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import TRACE_LOG, CacheMiss, CallWatch, Retracing
@@ -35,7 +35,8 @@ def _report(on_miss: Callable[[CacheMiss], None], concrete: Any) -> None:
         elif is_users_file(functions.file_of(function)):
             signature = cache_key.signature(function, args, kwargs)
             name, code = functions.display_name(function), TensorFlowTracedCode(function, concrete)
-            on_miss(cache_miss(name, signature, frame, placed=False, code=code))
+            unseen = keeps_unseen(function)
+            on_miss(cache_miss(name, signature, frame, placed=False, code=code, unseen=unseen))
 
 
 def _keep_trace_of_model(method: Any, function: Any, concrete: Any) -> None:

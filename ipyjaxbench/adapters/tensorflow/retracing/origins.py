@@ -43,6 +43,14 @@ def origin_of(concrete: Any) -> Any | None:
     return None if known is None else known()
 
 
+def keeps_unseen(function: Any) -> bool:
+    """Whether a `tf.function` keeps a trace that was not seen (private)."""
+    try:
+        return any(each not in _known for each in function._function_cache.values())
+    except CODE_ERRORS:  # another version
+        return False
+
+
 def is_of_users(concrete: Any) -> bool:
     """Whether a concrete function was traced of the user's code; a loaded one has none."""
     try:
