@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
+from ipyjaxbench.retracing.kept_trace import Trace
 from ipyjaxbench.retracing.read_changes import ReadChange
-from ipyjaxbench.retracing.trace_log import TRACE_LOG, Trace
+from ipyjaxbench.retracing.trace_log import TRACE_LOG
 from ipyjaxbench.usercode import Reads
 
 _NAME = re.compile(r"\w+")

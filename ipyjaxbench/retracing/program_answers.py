@@ -4,8 +4,9 @@ from contextvars import copy_context
 from functools import partial
 from typing import Any
 
+from ipyjaxbench.retracing.kept_trace import Trace
 from ipyjaxbench.retracing.read_changes import changes_since
-from ipyjaxbench.retracing.trace_log import TRACE_LOG, Trace
+from ipyjaxbench.retracing.trace_log import TRACE_LOG
 from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.usercode import Reads
 

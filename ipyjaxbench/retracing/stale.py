@@ -8,6 +8,7 @@ from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import find_reach, loaded
 from ipyjaxbench.retracing.cache_key import Change, describe_changes
 from ipyjaxbench.retracing.causes import is_same_owner, is_same_trace
+from ipyjaxbench.retracing.kept_trace import Trace
 from ipyjaxbench.retracing.needed_changes import needed_changes, without_hidden
 from ipyjaxbench.retracing.program_answers import (
     is_another_for_call,
@@ -17,7 +18,7 @@ from ipyjaxbench.retracing.program_answers import (
 )
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs
 from ipyjaxbench.retracing.read_changes import PartChange, changes_since
-from ipyjaxbench.retracing.trace_log import TRACE_LOG, Trace
+from ipyjaxbench.retracing.trace_log import TRACE_LOG
 from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.retracing.unseen_traces import (
     changes_unseen,

@@ -9,10 +9,11 @@ from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.host import Clock
 from ipyjaxbench.retracing.cache_key import Change, Signature
 from ipyjaxbench.retracing.causes import is_same_trace
+from ipyjaxbench.retracing.kept_trace import Trace
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs
 from ipyjaxbench.retracing.read_changes import changes_since
 from ipyjaxbench.retracing.stale import find_stale
-from ipyjaxbench.retracing.trace_log import TRACE_LOG, Trace
+from ipyjaxbench.retracing.trace_log import TRACE_LOG
 from ipyjaxbench.usercode import Place, Reads, all_stand
 
 #: Nanoseconds that looking at the calls of a function may take: at first, and more for each call.

@@ -6,16 +6,15 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
-from typing import NamedTuple
 
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import is_private
 from ipyjaxbench.retracing import first_calls
 from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Property, Signature
 from ipyjaxbench.retracing.causes import compare, is_same_owner, is_same_trace
+from ipyjaxbench.retracing.kept_trace import Trace, Unseen
 from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.retracing.traces import TracedCall
-from ipyjaxbench.usercode import Reads
 
 _MAX_SIGNATURES, _MAX_EVENTS, _MAX_UNSEEN = 200, 1000, 50  # the first of one function
 _NO_NAME = "<lambda>"
@@ -23,37 +22,6 @@ _OF_FUNCTIONS = ("function", "captured")
 #: There may be traces that were not seen.
 _UNSURE: tuple[list[Change], ...] = ([], [first_calls.DROPPED], [first_calls.FIRST])
 Known = tuple[Signature, tuple[Change, ...]]  # with why it was traced
-
-
-class Trace(NamedTuple):
-    """One trace of a function, and what it read then of the names around it.
-
-    Attributes:
-        answers: whether the program of now is another one, by what the names stood for when asked.
-        needed: of what changed by then what made it another one, likewise.
-    """
-
-    name: str
-    signature: Signature
-    code: TracedCode
-    reads: Reads
-    answers: dict[int, bool | None]
-    needed: dict[int, tuple[Change, ...]]
-
-
-class Unseen(NamedTuple):
-    """A program whose trace was not seen, when it was held against today's.
-
-    Attributes:
-        contents: what was read then.
-        code: that of the call; it knows whether the program is kept still.
-        answer: whether it was another program; None where that was not known.
-    """
-
-    signature: Signature
-    contents: int
-    code: TracedCode
-    answer: bool | None
 
 
 class _Paused:

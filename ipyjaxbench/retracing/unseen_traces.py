@@ -6,8 +6,9 @@ from contextvars import copy_context
 from typing import Any
 
 from ipyjaxbench.retracing.cache_key import ANOTHER, Change
+from ipyjaxbench.retracing.kept_trace import Unseen
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs
-from ipyjaxbench.retracing.trace_log import TRACE_LOG, Unseen
+from ipyjaxbench.retracing.trace_log import TRACE_LOG
 from ipyjaxbench.usercode import MOST_READ, WITHIN, Reads
 
 _MOST_NAMED = 3

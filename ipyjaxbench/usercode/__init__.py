@@ -70,13 +70,12 @@ from ipyjaxbench.usercode.imprints import MOST_READ, WITHIN, Imprint
 from ipyjaxbench.usercode.inline_values import read_inline_values
 from ipyjaxbench.usercode.instrument import (
     AROUND,
-    FUNCTION_NODES,
-    Site,
     compile_changed,
     instrument_cell,
     instrument_functions,
 )
 from ipyjaxbench.usercode.instrument_copies import CopyingHook
+from ipyjaxbench.usercode.instrumented_tree import FUNCTION_NODES, Site
 from ipyjaxbench.usercode.line_trace import CodeLine, LineTrace, innermost_line
 from ipyjaxbench.usercode.loaded_names import LoadedNames
 from ipyjaxbench.usercode.made_functions import remove_hooks

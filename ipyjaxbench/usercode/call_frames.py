@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import FrameType, FunctionType
 from typing import Any
 
-from ipyjaxbench.usercode.instrument import Site
+from ipyjaxbench.usercode.instrumented_tree import Site
 
 _FUNCTION = "__fw_function"
 _CALL = f"lambda {_FUNCTION}, __fw_args, __fw_kwargs: {_FUNCTION}(*__fw_args, **__fw_kwargs)"

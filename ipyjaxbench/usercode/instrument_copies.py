@@ -10,14 +10,8 @@ from collections.abc import Callable, Iterator
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
-from ipyjaxbench.usercode.instrument import (
-    FUNCTION_NODES,
-    Hook,
-    Instrumented,
-    Site,
-    compile_again,
-    with_objects,
-)
+from ipyjaxbench.usercode.instrument import compile_again, with_objects
+from ipyjaxbench.usercode.instrumented_tree import FUNCTION_NODES, Hook, Instrumented, Site
 from ipyjaxbench.usercode.snippet import Source
 from ipyjaxbench.usercode.syntax import copy_tree
 

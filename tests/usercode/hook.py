@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ipyjaxbench.usercode.instrument import Site
+from ipyjaxbench.usercode.instrumented_tree import Site
 
 
 class Hook:
