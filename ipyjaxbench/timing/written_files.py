@@ -12,7 +12,7 @@ from types import CodeType
 from typing import Any
 
 from ipyjaxbench.frameworks import Scope, contents_of
-from ipyjaxbench.timing.in_place_changes import find_descriptors
+from ipyjaxbench.timing.names_in_code import find_descriptors
 from ipyjaxbench.timing.notes import NEW_FILES, REMOVED_FILES
 from ipyjaxbench.timing.open_descriptors import OpenDescriptors
 from ipyjaxbench.usercode import (

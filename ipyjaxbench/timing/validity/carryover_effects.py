@@ -15,7 +15,7 @@ from typing import Any
 from ipyjaxbench import stats
 from ipyjaxbench.frameworks import Framework, Scope, find_arrays
 from ipyjaxbench.reports import Note
-from ipyjaxbench.timing.in_place_changes import find_passed_names
+from ipyjaxbench.timing.names_in_code import find_passed_names
 from ipyjaxbench.timing.validity import growth_notes, notes as validity_notes
 from ipyjaxbench.timing.validity.container_growth import ContainerGrowth, find_rise
 from ipyjaxbench.usercode import (
