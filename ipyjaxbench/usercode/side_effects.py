@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from threading import local
 from types import BuiltinFunctionType, CodeType, ModuleType
 from typing import Any
+from weakref import ProxyTypes
 
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.usercode.classes import class_dict, module_of, mro_of
@@ -69,11 +70,20 @@ def is_used_up(value: Any) -> bool:
         return not is_of(owner, ModuleType) and is_used_up(owner)
     if is_of(value, io.IOBase):
         return not is_of(value, *_IN_MEMORY) and not _goes_back(value)
-    kinds = mro_of(type(value))
+    kinds = mro_of(_kind_of(value))
     maker = next((each for each in kinds if "__next__" in class_dict(each)), None)
     if (maker is not None and not is_users_class(maker)) or is_of(value, local):
         return True
     return any(module_of(each).partition(".")[0] in _MODULES for each in kinds)
+
+
+def _kind_of(value: Any) -> type:
+    """Return an object's type; a weak proxy has all methods, and that of what it stands for."""
+    try:
+        kind = value.__class__ if is_exactly(value, *ProxyTypes) else type(value)
+    except CODE_ERRORS:  # what it stands for is gone, or raises
+        return type(None)
+    return kind if is_of(kind, type) else type(None)
 
 
 def _goes_back(file: Any) -> bool:

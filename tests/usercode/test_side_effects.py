@@ -4,6 +4,7 @@ import io
 import itertools
 import logging
 import queue
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -64,6 +65,15 @@ def test_what_is_taken_from_an_iterator_or_a_queue_is_gone(value: Any) -> None:
 ])  # fmt: skip
 def test_what_is_in_memory_can_be_put_back(value: Any) -> None:
     assert not is_used_up(value)
+
+
+def test_a_weak_proxy_is_what_it_stands_for() -> None:
+    kept, numbers = Countdown(), (n for n in [1])
+    assert not is_used_up(weakref.proxy(kept))
+    assert is_used_up(weakref.proxy(numbers))
+    proxy = weakref.proxy(kept)
+    del kept
+    assert not is_used_up(proxy)
 
 
 def test_names_of_methods_that_arrays_have_too_are_acts_only_where_it_is_said() -> None:

@@ -247,7 +247,9 @@ ODD = {
 @pytest.mark.parametrize("name", ODD)
 def test_no_object_is_too_odd_to_be_looked_at(cells: Shell, name: str) -> None:
     make, change = ODD[name]
-    cells.run(jitted(f"{make}\nscale = 2.0", "(odd, x * scale)[1]"))
+    cells.run(jitted(f"{make}\nunused, scale = [1], 2.0", "(odd, unused, x * scale)[-1]"))
+    cells.run("unused.append(2)")
+    assert last_call(cells, "f(x)").state == "CACHED"
     cells.run(change)
     assert last_call(cells, "f(x)").state == "CACHED"
     cells.run("scale = 3.0")
