@@ -16,7 +16,7 @@ FAILED = Change("first", new=f"{_FIRST} since one that raised an error while it 
 #: Of a call that finds none of the programs that were made for other objects with the same code.
 OWN = Change("first", new="first program of this object")
 #: Of a call that differs from others, which nobody saw.
-UNSEEN = Change("first", new="reason unknown (earlier traces were not observed)")
+UNSEEN = Change("first", new="reason unknown: earlier traces were not observed")
 #: What a trace that no call made is there for.
 INSPECTED = Change(
     "first", new=f"{_FIRST}; already traced, as within another function or by %jaxpr"

@@ -100,7 +100,7 @@ def test_what_is_called_inside_is_part_of_the_call(recorder: CallRecorder) -> No
 def test_a_reason_is_what_differs_from_before(recorder: CallRecorder, log: TraceLog) -> None:
     call(recorder, Jitted("f", TRACED, TRACED, Outcome("SLOW-PATH")), 1, 2, 3)
     calls = recorder.calls()
-    unseen = "reason unknown (earlier traces were not observed)"  # it finds a trace
+    unseen = "reason unknown: earlier traces were not observed"  # it finds a trace
     reasons = ["first call", "n: f32[1] → f32[2] (shape)", unseen]
     assert why(calls) == reasons
     assert [each.fixes for each in calls] == [("fix the first of f",), ("fix the shape of f",), ()]
@@ -111,7 +111,7 @@ def test_a_reason_is_what_differs_from_before(recorder: CallRecorder, log: Trace
 
 
 OWN = Change("guard", new="it says so")
-UNSEEN = "reason unknown (earlier traces were not observed)"
+UNSEEN = "reason unknown: earlier traces were not observed"
 DROPPED = "same signature as an earlier call, but caches were cleared"
 BREAK = Outcome("BREAK", {"trace": 0.5, "compile": 1.0}, ((1, "g"),), "a reason", 2)
 

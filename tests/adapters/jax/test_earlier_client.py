@@ -18,7 +18,7 @@ shell.run("%trace_cached --watch on")
 if jax.__version_info__ >= (0, 10):  # before, JAX does not show which traces it keeps
     shell.names["earlier"] = earlier
     shell.run("import jax.numpy as jnp; earlier(jnp.ones(4))")
-    assert "reason unknown (earlier traces were not observed)" in shell.shown[-1].data["text/plain"]
+    assert "reason unknown: earlier traces were not observed" in shell.shown[-1].data["text/plain"]
     shell.run("earlier(jnp.ones(5))")
     assert "z: f32[4] → f32[5] (shape)" in shell.shown[-1].data["text/plain"]
     shell.run("f(jnp.ones((4, 4)))")

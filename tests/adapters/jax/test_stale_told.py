@@ -423,4 +423,4 @@ def test_a_look_aside_is_no_reason_for_a_later_trace(cells: Shell) -> None:
     call = last_call(cells, "f(State(x))")
     assert call.state == "TRACED"
     (why,) = call.why
-    assert why.words().startswith("reason unknown (JAX names a trace that looking")
+    assert why.words().startswith("reason unknown: JAX names a trace that looking")

@@ -304,7 +304,7 @@ def test_the_first_call_that_is_seen_is_not_said_to_be_the_first_of_all() -> Non
         (event,) = trace_log.TRACE_LOG.events_since(before)
         told.append(describe_changes(event.why))
     assert told == [
-        "reason unknown (earlier traces were not observed)", "x: f32[4] → f32[5] (shape)",
+        "reason unknown: earlier traces were not observed", "x: f32[4] → f32[5] (shape)",
         "first call",
     ]  # fmt: skip
 

@@ -23,7 +23,7 @@ _OF = re.compile(
 _SAYS = re.compile(r"^\s*\* (.*)$|^\s*(explanation unavailable.*)$", re.MULTILINE)
 #: In what JAX says of a trace of ours, which it keeps under a number that no user has.
 _OF_OURS = "jax_pgle_profiling_runs"
-_UNKNOWN = "reason unknown (JAX names a trace that looking for stale programs left)"
+_UNKNOWN = "reason unknown: JAX names a trace that looking for stale programs left"
 #: First words of what that raises from DEBUG to WARNING, of the cache on disk.
 _OF_DISK = ("PERSISTENT COMPILATION CACHE MISS", "Writing %s to persistent",
             "Not writing persistent cache entry")  # fmt: skip
