@@ -2,7 +2,7 @@
 
 import re
 from ast import literal_eval
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextvars import copy_context
 from dataclasses import replace
 from typing import Any
@@ -11,6 +11,7 @@ from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing.kept_trace import Trace
 from ipyjaxbench.retracing.read_changes import ReadChange
 from ipyjaxbench.retracing.trace_log import TRACE_LOG
+from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.usercode import Reads
 
 _NAME = re.compile(r"\w+")
@@ -32,12 +33,25 @@ def needed_changes(trace: Trace, found: Sequence[ReadChange], now: Reads) -> tup
         with TRACE_LOG.paused():
             if 0 < len(before) < len(found) and copy_context().run(trace.code.is_given_by, before):
                 found = tuple(each for each in found if each.path in before)
-            needed = copy_context().run(trace.code.needs, before) if before else None
+            needed = copy_context().run(_needed, trace.code, before) if before else None
     except CODE_ERRORS:  # it cannot be traced with those
         needed = None
     left = tuple(each for each in found if each.path not in before or each.path in (needed or ()))
     left = found if needed is None or not (left or not needed) else left
     return _with_uses(trace, left, before)
+
+
+def _needed(code: TracedCode, before: Mapping[str, Any]) -> Collection[str] | None:
+    """Return names that make today's program another one; None if not known."""
+    needed = code.needs(before)
+    if needed is not None or len(before) < 2 or not code.is_given_by(before):
+        return needed
+    left = {**before}
+    for name in before:  # the others alone may give the program of then
+        others = {each: value for each, value in left.items() if each != name}
+        if others and code.is_given_by(others):
+            left = others
+    return left
 
 
 def _used(trace: Trace, found: tuple[ReadChange, ...]) -> tuple[ReadChange, ...]:

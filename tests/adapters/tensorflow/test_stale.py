@@ -123,6 +123,17 @@ f(x)
 """
 
 
+PRINTED = """
+import functools
+note, scale = 'first', 2.0
+def plain(x):
+    print(note, end='')
+    return x * scale
+f = tf.function({})
+f(x)
+"""
+
+
 class Change(NamedTuple):
     """A change, and what is stale then in a call; nothing where it is a hit like others."""
 
@@ -173,6 +184,8 @@ CASES = (
         Change("model = keras.Sequential([keras.layers.Dense(2)])",  # not built yet
                "model is another Sequential"),
     )),
+    *((PRINTED.format(each), (Change("note, scale = 'second', 3.0", "scale was 2.0 when"),))
+      for each in ("plain", "lambda x: plain(x)", "functools.partial(plain)")),
     (ABSENT, (Change("scale = 3.0", "scale was not defined when f was traced, is 3.0"),)),
     (ABSENT, (Change("def max(*numbers): return 9",
                      "max was built in when f was traced, is now a function"),)),

@@ -4,6 +4,7 @@ The names of the session stay as they are: a copy of the function reads the olde
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
 from types import FunctionType
 from typing import Any
 
@@ -20,7 +21,8 @@ class CopiedCall:
     """A call of a function whose copies can be traced while names stand for other values.
 
     Args:
-        function: the plain one that was jitted.
+        function: what was jitted.
+        plain: the user's function in it.
         args: shapes in place of arrays.
         kwargs: likewise.
         static: positions and names of arguments that are static.
@@ -29,17 +31,22 @@ class CopiedCall:
 
     def __init__(
         self,
-        function: FunctionType,
+        function: Any,
+        plain: FunctionType,
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
         static: Collection[int | str],
         reached: Collection[str],
     ) -> None:
-        self._function, self._args, self._kwargs = function, args, kwargs
+        self._function, self._plain = function, plain
+        self._args, self._kwargs = args, kwargs
         self._positions = [each for each in static if isinstance(each, int)]
         self._names = [each for each in static if isinstance(each, str)]
-        self._own = {each.name for each in chains(function.__code__) if each.scope == "global"}
-        self._is_whole = all(_is_copied(function, each) for each in reached)
+        beside: list[Any] = [plain.__globals__.get(each) for each in reached]
+        copied = [plain, *(each for each in beside if is_beside(plain, each))]
+        read = chain.from_iterable(chains(each.__code__) for each in copied)
+        self._own = {each.name for each in read if each.scope == "global"}
+        self._is_whole = function is plain and all(_is_copied(plain, each) for each in beside)
 
     def needed(self, before: Mapping[str, Any]) -> tuple[str, ...] | None:
         """Return the names whose older values may give another program than today's.
@@ -106,15 +113,14 @@ class CopiedCall:
         return tried if self._is_whole and len(tried) <= _MOST_TRIED else None
 
     def _program(self, values: Mapping[str, Any]) -> Any:
-        copied = copy_with(self._function, values)
+        copied = copy_with(self._function, values, self._plain)
         jitted = jax.jit(copied, static_argnums=self._positions, static_argnames=self._names)
         static: list[int | str] = [*self._positions, *self._names]
         return programs.program_now(jitted, self._args, self._kwargs, static)
 
 
-def _is_copied(function: FunctionType, path: str) -> bool:
+def _is_copied(function: FunctionType, value: Any) -> bool:
     """Whether the copy of a function finds a copy of another one, or one that is not the user's."""
-    value = function.__globals__.get(path)
     if value is None or is_of(value, type):
         return False
     return is_beside(function, value) or not is_users_function(unwrap(value))

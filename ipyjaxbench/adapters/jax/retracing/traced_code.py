@@ -142,12 +142,15 @@ class JaxTracedCode(TracedCode):
 
     def _copied(self) -> CopiedCall | None:
         function, reads = self._function(), self.reads()
-        if not is_users_function(function) or reads is None:  # a method, or one that is decorated
+        plain = callee.plain_of(function)
+        # Nothing of a library's object, as `eqx.filter_jit` makes, says how to copy it.
+        is_copied = is_of(function, FunctionType, functools.partial)
+        if not is_copied or not is_users_function(plain) or reads is None:
             return None
         reached = [path for path, each in reads.values.items() if each.kind == "function"]
         args = [each.with_shapes() for each in self._args]
         kwargs = {name: each.with_shapes() for name, each in self._kwargs.items()}
-        return CopiedCall(function, args, kwargs, self._static, reached)
+        return CopiedCall(function, plain, args, kwargs, self._static, reached)
 
     @property
     def assigned(self) -> tuple[str, ...]:

@@ -51,10 +51,13 @@ class TensorFlowTracedCode(TracedCode):
     def is_given_by(self, before: Mapping[str, Any]) -> bool | None:
         """Trace a copy of the function anew, aside, for which the names have these values."""
         function, concrete, given = self._parts()
-        plain = python_function(function)
-        if given is None or not is_users_function(plain):  # a method, or an object
+        if given is None or not is_users_function(users := _code_of(function)[0]):
             return None
-        make = partial(function._clone, copy_with(plain, before))
+        plain = python_function(function)
+        copied = copy_with(plain, before, users)
+        if copied is plain:  # a method, or an object
+            return None
+        make = partial(function._clone, copied)
         is_another = is_another_program(concrete, given, make, if_unsure=None)
         return None if is_another is None else not is_another
 
