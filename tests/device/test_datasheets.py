@@ -28,3 +28,14 @@ def test_a_kind_of_device_has_its_datasheet(kind: str, name: str | None, bfloat1
     if found is not None:
         assert found.products["bfloat16"] == bfloat16 * 1e12
         assert found.rated("int4", 1.0) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "mebibytes"),
+    [("NVIDIA A100-SXM4-80GB", 40), ("NVIDIA H100 80GB HBM3", 50), ("NVIDIA B200", 126),
+     ("NVIDIA L4", 48), ("AMD Instinct MI300X", 256), ("TPU v4", 0)],
+)  # fmt: skip
+def test_a_datasheet_has_the_size_of_the_last_cache(kind: str, mebibytes: int) -> None:
+    found = find_datasheet(kind)
+    assert found is not None
+    assert found.cache == mebibytes * 1024 * 1024

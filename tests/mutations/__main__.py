@@ -28,7 +28,7 @@ from tests.mutations.changes import Change, changes_of
 from tests.mutations.source_hook import ROOT
 
 _AT_ONCE = 2
-_MOST_NEAR, _MOST_TESTS, _MOST_SECONDS = 20, 40, 60.0  # of one change
+_MOST_NEAR, _MOST_TESTS, _MOST_SECONDS = 30, 60, 90.0  # of one change
 _NOTES = Path(tempfile.gettempdir(), "ipyjaxbench-ran")
 
 
