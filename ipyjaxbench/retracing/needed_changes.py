@@ -15,6 +15,7 @@ from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.usercode import Reads
 
 _NAME = re.compile(r"\w+")
+_MOST_TRIED = 4  # names, each of which takes another trace
 _PLAIN = ("bool", "int", "float", "complex", "str", "bytes", "NoneType")
 
 
@@ -44,7 +45,8 @@ def needed_changes(trace: Trace, found: Sequence[ReadChange], now: Reads) -> tup
 def _needed(code: TracedCode, before: Mapping[str, Any]) -> Collection[str] | None:
     """Return names that make today's program another one; None if not known."""
     needed = code.needs(before)
-    if needed is not None or len(before) < 2 or not code.is_given_by(before):
+    is_tried = needed is None and 1 < len(before) <= _MOST_TRIED
+    if not is_tried or not code.is_given_by(before):
         return needed
     left = {**before}
     for name in before:  # the others alone may give the program of then
