@@ -4,11 +4,12 @@ import subprocess
 import sys
 
 _PROGRAM = """
+import sys
 import jax, jax.numpy as jnp
-earlier = jax.jit(lambda z: z * 3)
+traced = []
+earlier = jax.jit(lambda z: (traced.append(1), z * 3)[1])
 earlier(jnp.ones(3))
 from IPython.core.interactiveshell import InteractiveShell
-from jax.extend.backend import clear_backends
 from tests.shell import Shell
 
 shell = Shell(InteractiveShell.instance())
@@ -16,13 +17,23 @@ shell.run("%load_ext ipyjaxbench")
 shell.names |= {"f": jax.jit(lambda x: jnp.tanh(x @ x)), "x": jnp.ones((64, 64))}
 shell.run("%trace_cached --watch on")
 if jax.__version_info__ >= (0, 10):  # before, JAX does not show which traces it keeps
-    shell.names["earlier"] = earlier
-    shell.run("import jax.numpy as jnp; earlier(jnp.ones(4))")
+    shell.names |= {"earlier": earlier, "jnp": jnp}
+    shell.run("earlier(jnp.ones(4))")
     assert "reason unknown: earlier traces were not observed" in shell.shown[-1].data["text/plain"]
     shell.run("earlier(jnp.ones(5))")
     assert "z: f32[4] → f32[5] (shape)" in shell.shown[-1].data["text/plain"]
     shell.run("f(jnp.ones((4, 4)))")
     assert "first call" in shell.shown[-1].data["text/plain"]
+shell.names |= {"earlier": earlier, "z": jnp.ones(3)}
+for cell in ("%jaxpr earlier(z)", "%fwtime -q --quick earlier(z)", "%%fwdevices\\nearlier(z)",
+             "%fwdevices z", "%%trace_cached\\nearlier(z)", "%trace_cached --predict earlier(z)"):
+    shell.run(cell)
+before = len(traced)
+earlier(jnp.ones(3))
+assert len(traced) == before, "looking had JAX trace everything anew"
+assert "jax.extend" not in sys.modules, "from JAX 0.12 on it loads what has"
+
+from jax.extend.backend import clear_backends
 clear_backends()
 shell.names["y"] = jnp.ones((64, 64))
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
 
 import jax
+from jax._src import source_info_util  # `jax.extend` loads what has all programs traced anew
 
 from ipyjaxbench.adapters.jax.graphs.flops import combines, inner_jaxpr
 from ipyjaxbench.graphs import Value
@@ -65,8 +66,6 @@ def place_of(info: Any) -> Place:
 
 def nearest_of(info: Any) -> Place:
     """Return file and line of the innermost code that is not JAX's, be it a library's."""
-    from jax.extend import source_info_util
-
     parts = source_info_util.summarize(info).partition(" (")[0].split(":")
     while len(parts) > 2 and parts[-1].isdigit() and parts[-2].isdigit():
         parts.pop()  # the column
@@ -189,12 +188,10 @@ def _has_shape(value: Any) -> bool:
 
 def refuse_leaks(closed: Any) -> None:
     """Raise where a value of an earlier trace is used: `jax.make_jaxpr` takes it for a constant."""
-    from jax.extend.core import Var
-
-    variables = zip(closed.jaxpr.constvars, closed.consts, strict=True)
-    leaked = {var: value for var, value in variables if isinstance(value, jax.core.Tracer)}
+    held = zip(closed.jaxpr.constvars, closed.consts, strict=True)
+    leaked = {var: value for var, value in held if isinstance(value, jax.core.Tracer)}
     for equation in closed.jaxpr.eqns:
-        used = [leaked[v] for v in equation.invars if isinstance(v, Var) and v in leaked]
+        used = [leaked[v] for v in variables(equation.invars) if v in leaked]
         if used:
             from ipyjaxbench.adapters.jax.diagnosis.leaks import message_about
 

@@ -18,7 +18,7 @@ from ipyjaxbench.adapters.jax.graphs.program import is_literal, programs_within
 _CALLS = ("pjit", "jit", "closed_call", "core_call")
 _TYPINGS = ("convert_element_type", "copy", "copy_p", "device_put")
 #: Parameters that count the arguments of loops and rules, of which numbers may be some.
-_COUNTS = ("num_consts", "cond_nconsts", "body_nconsts", "linear")
+_COUNTS = ("num_consts", "ft_in", "cond_nconsts", "body_nconsts", "linear")
 _UNSPECIFIED = {"UnspecifiedValue"}
 _PLACE = re.compile(r"0x[0-9a-f]+")
 
@@ -149,7 +149,7 @@ def _split(
     The first inputs of these are such ones, whatever becomes of the others in each turn of a loop.
     """
     if name == "scan":
-        count = params["num_consts"]
+        count = _constants_of_scan(params)
         return given[count:], [given[:count]]
     if name == "while":
         first, count = params["cond_nconsts"], params["body_nconsts"]
@@ -160,6 +160,13 @@ def _split(
     if inner and all(len(inner_jaxpr(each).invars) == len(given) for each in inner):
         return [], [given for _ in inner]
     return given, [[] for _ in inner]
+
+
+def _constants_of_scan(params: dict[str, Any]) -> int:
+    if "num_consts" in params:
+        return int(params["num_consts"])
+    constants, _, _ = params["ft_in"].unpack()  # from JAX 0.12 on
+    return len([*constants])
 
 
 def _texts(params: dict[str, Any], inner: Sequence[Any]) -> Iterator[tuple[str, str]]:
