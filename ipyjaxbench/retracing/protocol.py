@@ -36,6 +36,7 @@ class Outcome:
     accepted: frozenset[Property] = frozenset()  # what the latest program takes as it is
     may_be_found: bool = False  # whether what seems to be traced may be a trace that was kept
     cleared: bool = False  # whether the framework had no program of the function any more
+    unseen: bool = True  # whether it may have kept traces of the function that nobody saw
     traced_until: float | None = None  # in seconds of the elapsed clock; None if unclear
 
 

@@ -33,7 +33,8 @@ def add_reason(outcome: Outcome, framework: str, name: str, signature: Signature
         why = [*outcome.fallback_reasons] or why
     state = outcome.state
     if is_said_first(why):
-        if outcome.known or state == "SLOW-PATH":  # it had a program
+        may_be_another = outcome.unseen or not placed
+        if may_be_another and (outcome.known or state == "SLOW-PATH"):  # it had a program
             why = [*outcome.fallback_reasons] or [UNSEEN]
         elif state == "RECOMPILED":
             state = "COMPILED"
