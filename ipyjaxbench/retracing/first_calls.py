@@ -22,7 +22,7 @@ INSPECTED = Change(
     "first", new=f"{_FIRST}; already traced, as within another function or by %jaxpr"
 )
 #: The same of a function that has other traces.
-FOUND = Change("first", new=f"{_FIRST} with this signature; already traced, as by %jaxpr")
+FOUND = Change("first", new=INSPECTED.new.replace(_FIRST, f"{_FIRST} with this signature"))
 
 
 def is_said_first(why: Sequence[Change]) -> bool:

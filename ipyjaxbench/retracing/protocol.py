@@ -178,6 +178,10 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
         """Return the calls that find a program, with shapes for arrays; none where not known."""
         return ()
 
+    def kept_signatures(self, function: Any) -> Sequence[Signature]:  # noqa: ARG002
+        """Return the signatures of these calls; none where they are not known."""
+        return ()
+
     @abstractmethod
     def predicts(self, function: Any, args: Args, kwargs: Kwargs) -> bool | None:
         """Whether a call would be traced, found without running or compiling; None if not known."""

@@ -18,7 +18,7 @@ def body(c, _): return f(c), None
 g, y = jax.jit(f), jnp.ones(4)
 """
 INSPECTED = "first call; already traced, as within another function or by %jaxpr"
-FOUND = "first call with this signature; already traced, as by %jaxpr"
+FOUND = INSPECTED.replace("call;", "call with this signature;")
 
 
 @pytest.mark.parametrize(

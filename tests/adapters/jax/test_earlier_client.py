@@ -7,6 +7,8 @@ _PROGRAM = """
 import jax, jax.numpy as jnp
 earlier = jax.jit(lambda z: z * 3)
 earlier(jnp.ones(3))
+older = jax.jit(lambda z: z * 4)
+older(jnp.ones(3))
 from IPython.core.interactiveshell import InteractiveShell
 from jax.extend.backend import clear_backends
 from tests.shell import Shell
@@ -16,7 +18,9 @@ shell.run("%load_ext ipyjaxbench")
 shell.names |= {"f": jax.jit(lambda x: jnp.tanh(x @ x)), "x": jnp.ones((64, 64))}
 shell.run("%trace_cached --watch on")
 if jax.__version_info__ >= (0, 10):  # before, JAX does not show which traces it keeps
-    shell.names["earlier"] = earlier
+    shell.names |= {"earlier": earlier, "older": older, "jnp": jnp}
+    shell.run("%%trace_cached\\nolder(jnp.ones(4))")
+    assert "z: f32[3] → f32[4] (shape)" in shell.shown[-1].data["text/plain"]
     shell.run("import jax.numpy as jnp; earlier(jnp.ones(4))")
     assert "reason unknown (earlier traces were not observed)" in shell.shown[-1].data["text/plain"]
     shell.run("earlier(jnp.ones(5))")

@@ -182,6 +182,10 @@ class JaxCallWatch(EventWatch[Event]):
         """Return those of JAX's cache of traces."""
         return kept_calls(function)
 
+    def kept_signatures(self, function: Any) -> Sequence[Signature]:
+        """Return them with shapes in place of arrays, which may lie anywhere."""
+        return [self.signature(*call) for call in kept_calls(function)]
+
     def predicts(self, function: Any, args: Args, kwargs: Kwargs) -> bool | None:
         """Whether JAX, which is asked to trace nothing, raises."""
         function, args, kwargs = callee.unbound(function, args, kwargs)
