@@ -141,6 +141,19 @@ def test_options_for_finding_errors_are_told(option: str, mark: str, effect: str
     assert caution_notes("f(a)") == []
 
 
+@pytest.mark.parametrize(
+    ("code", "is_off", "compilations"),
+    [("f(a)", True, None), ("f", False, None), ("f(a)", False, 0)],
+)
+def test_what_is_not_compiled_is_not_said_to_be(
+    code: str, is_off: bool, compilations: int | None
+) -> None:
+    with jax.disable_jit(is_off):
+        jax.block_until_ready(NAMES["f"](NAMES["a"]))  # and the operations that it runs
+        found = ipyjaxbench.measure_code(code, NAMES, number=1, repeat=2)
+    assert found.compilations == compilations
+
+
 def test_flags_of_the_compiler_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_dump_to=/nowhere")
     assert [note.text for note in caution_notes("f(a)")] == [
