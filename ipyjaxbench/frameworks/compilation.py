@@ -135,6 +135,10 @@ class Compilation(Capability):
         """Whether ``value`` is a function that it compiles, such as the result of `jax.jit`."""
         return False
 
+    def is_off(self) -> bool:
+        """Whether a setting has all functions run as they are written."""
+        return False
+
     def original(self, function: object) -> object | None:  # noqa: ARG002
         """Return the function that was given to be compiled; None where it is not known."""
         return None

@@ -21,6 +21,8 @@ UNSEEN = Change("first", new="reason unknown: earlier traces were not observed")
 INSPECTED = Change(
     "first", new=f"{_FIRST}; already traced, as within another function or by %jaxpr"
 )
+#: The same of a function that has other traces.
+FOUND = Change("first", new=INSPECTED.new.replace(_FIRST, f"{_FIRST} with this signature"))
 
 
 def is_said_first(why: Sequence[Change]) -> bool:

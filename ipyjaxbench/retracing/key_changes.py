@@ -136,8 +136,9 @@ def _place_changes(path: str, old: Leaf, new: Leaf) -> Iterator[Change]:
         kinds = ("a device array", "a NumPy array")
         yield Change("host array", path, kinds[old.host], kinds[new.host])
     elif old.committed != new.committed:
-        split = f" as {new.sharding or old.sharding}" if old.sharding != new.sharding else ""
-        words = ("uncommitted", f"committed to {new.device or old.device}{split}")
+        bound = old if old.committed else new
+        split = f" as {bound.sharding}" if old.sharding != new.sharding and bound.sharding else ""
+        words = ("uncommitted", f"committed to {bound.device}{split}")
         yield Change("committed", path, words[old.committed], words[new.committed])
     elif old.device != new.device and old.device and new.device:
         yield Change("device", path, old.device, new.device)

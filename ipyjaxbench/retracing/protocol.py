@@ -36,6 +36,7 @@ class Outcome:
     accepted: frozenset[Property] = frozenset()  # what the latest program takes as it is
     may_be_found: bool = False  # whether what seems to be traced may be a trace that was kept
     cleared: bool = False  # whether the framework had no program of the function any more
+    unseen: bool = True  # whether it may have kept traces of the function that nobody saw
     traced_until: float | None = None  # in seconds of the elapsed clock; None if unclear
 
 
@@ -175,6 +176,10 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
 
     def kept_calls(self, function: Any) -> Sequence[Invocation]:  # noqa: ARG002
         """Return the calls that find a program, with shapes for arrays; none where not known."""
+        return ()
+
+    def kept_signatures(self, function: Any) -> Sequence[Signature]:  # noqa: ARG002
+        """Return the signatures of these calls; none where they are not known."""
         return ()
 
     @abstractmethod

@@ -12,6 +12,9 @@ from ipyjaxbench.retracing.named_function import find_named
 from ipyjaxbench.retracing.trace_log import Known, TraceLog
 from ipyjaxbench.usercode import Namespace
 
+#: Changes with which a call finds the program of another one: nothing was traced.
+_FOUND = ("scalar", "host array")
+
 
 @dataclass(frozen=True)
 class Traced:
@@ -91,6 +94,8 @@ def _by_full_name(known: Sequence[Known]) -> Iterator[tuple[str, list[Known]]]:
 
 def _signatures(framework: str, name: str, known: Sequence[Known]) -> Iterator[Traced]:
     for signature, why in known:
+        if why and all(change.kind in _FOUND for change in why):
+            continue
         items = signature.leaves.items()
         leaves = [(path, leaf) for path, leaf in items if leaf.dtype or leaf.value or leaf.abstract]
         arguments = ", ".join(f"{path} {_words(leaf)}" for path, leaf in leaves)

@@ -92,7 +92,7 @@ class TraceLog:
         there = [each for each in same_function if not self.is_dropped(each)]
         if not there or (placed and not any(is_same_trace(each, new) for each in there)):
             # None of the traces there is compiled.
-            return [first_calls.INSPECTED if there else first_calls.CLEARED]
+            return [first_calls.FOUND if there else first_calls.CLEARED]
         if own := [each for each in there if each.owner == new.owner]:
             return compare(new, own, placed=placed, accepted=accepted, beside=beside)
         # It may have found programs that were made for others like it.

@@ -1,13 +1,14 @@
 """What became of a call that was not cached: why, what it printed, what would work."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import Framework
 from ipyjaxbench.graphs import GraphTracer
 from ipyjaxbench.retracing.cache_key import Signature
+from ipyjaxbench.retracing.causes import compare, is_same_trace
 from ipyjaxbench.retracing.first_calls import DROPPED, UNSEEN, is_said_first
 from ipyjaxbench.retracing.protocol import CallWatch, Outcome
 from ipyjaxbench.retracing.trace_log import TRACE_LOG
@@ -15,8 +16,22 @@ from ipyjaxbench.retracing.traces import COSTLY, TracedCall
 from ipyjaxbench.usercode import Written
 
 
-def add_reason(outcome: Outcome, framework: str, name: str, signature: Signature) -> Outcome:
-    """Return an outcome with why the call was not cached, against what was traced before."""
+def add_reason(
+    outcome: Outcome,
+    framework: str,
+    name: str,
+    signature: Signature,
+    kept: Callable[[], Iterable[Signature]],
+) -> Outcome:
+    """Return an outcome with why the call was not cached, against what was traced before.
+
+    Args:
+        outcome: of the call.
+        framework: that made it.
+        name: of the function.
+        signature: of the call.
+        kept: gives those that the framework keeps programs for, whoever saw them traced.
+    """
     is_unclear = outcome.may_be_found and outcome.state == "TRACED"
     if is_unclear and TRACE_LOG.keeps(framework, name, signature):
         is_compiled = outcome.phases.keys() != {"trace"}
@@ -33,8 +48,11 @@ def add_reason(outcome: Outcome, framework: str, name: str, signature: Signature
         why = [*outcome.fallback_reasons] or why
     state = outcome.state
     if is_said_first(why):
-        if outcome.known or state == "SLOW-PATH":  # it had a program
+        may_be_another = outcome.unseen or not placed
+        if may_be_another and (outcome.known or state == "SLOW-PATH"):  # it had a program
             why = [*outcome.fallback_reasons] or [UNSEEN]
+            others = [] if placed else [e for e in kept() if not is_same_trace(e, signature)]
+            why = compare(signature, others) if others else why
         elif state == "RECOMPILED":
             state = "COMPILED"
     if signature.function:  # what was called has traces of its own

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ipyjaxbench.device import MemoryPeak
 from ipyjaxbench.errors import CODE_ERRORS, Interrupted
+from ipyjaxbench.frameworks import find_compiler
 from ipyjaxbench.host import Clock
 from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import (
@@ -221,6 +222,9 @@ def summarize(
     # With -n the first call belongs to the first sample, which an interrupt may cut short.
     loops = max(most, 1) if options.number is None else min(most + 1, options.number)
     waits = session.calls.waiting.is_asynchronous
+    compilers = [find_compiler(each, later.frameworks) for each in scope.compiled]
+    may_compile = any(each is not None and not each.is_off() for each in compilers)
+    may_compile &= all(note.code != "not-called" for note in notes)
     measured = Measurement(
         code=session.snippet.text,
         frameworks=scope.libraries(later.frameworks)
@@ -228,7 +232,7 @@ def summarize(
         first_call=(call.taken + call.left) * 1e-9,
         # Frameworks time them by elapsed time: no parts of CPU time.
         phases=dict.fromkeys(later.phases) if options.clock == "cpu" else later.phases,
-        compilations=later.compilations if scope.compiled or later.compilations else None,
+        compilations=later.compilations if may_compile or later.compilations else None,
         loops=loops,
         batches=tuple(samples.batches),
         rounds=tuple(samples.rounds),

@@ -69,7 +69,6 @@ from ipyjaxbench.usercode.holders import path_to, users_names
 from ipyjaxbench.usercode.imprints import MOST_READ, WITHIN, Imprint
 from ipyjaxbench.usercode.inline_values import read_inline_values
 from ipyjaxbench.usercode.instrument import (
-    AROUND,
     compile_changed,
     instrument_cell,
     instrument_functions,

@@ -62,6 +62,18 @@ def mark_original(code: CodeType, plain: CodeType) -> CodeType:
     return code.replace(co_consts=(*code.co_consts, _Original(plain)))
 
 
+def with_names_of(code: CodeType, plain: CodeType) -> CodeType:
+    """Have code, and all in it, say that it was defined where plain code was."""
+    before, after = code.co_qualname, plain.co_qualname
+
+    def named(code: CodeType) -> CodeType:
+        consts = (named(each) if isinstance(each, CodeType) else each for each in code.co_consts)
+        name = after + code.co_qualname.removeprefix(before)
+        return code.replace(co_consts=tuple(consts), co_qualname=name)
+
+    return named(code)
+
+
 def inner_codes(code: CodeType) -> Iterator[CodeType]:
     """Yield code of all functions that are defined in some code, in its order."""
     for each in code.co_consts:

@@ -18,9 +18,8 @@ from ipyjaxbench.usercode.made_functions import note_functions, remove_hooks
 from ipyjaxbench.usercode.snippet import Source
 from ipyjaxbench.usercode.syntax import copy_tree
 
-#: The function in which code is compiled again, if that closes over names: it is part of the names
-#: of functions that are made there.
-AROUND = "__fw_around"
+#: The function in which code is compiled again, for it may close over names.
+_AROUND = "__fw_around"
 _END = "__fw_end"
 
 
@@ -120,7 +119,7 @@ def _hooked_code(function: FunctionType, hook: Hook, *, operators: bool) -> Code
     ast.increment_lineno(tree, first - 1)
     instrumented = Instrumented(hook, old.co_filename, operators=operators)
     # Closed-over names must be those of a function around it.
-    around = ast.parse(f"def {AROUND}({', '.join(old.co_freevars)}): pass")
+    around = ast.parse(f"def {_AROUND}({', '.join(old.co_freevars)}): pass")
     around.body[0].body = tree.body  # type: ignore[attr-defined]
     ast.increment_lineno(around, 0)
     hooked = instrumented.visit(around)
@@ -128,6 +127,7 @@ def _hooked_code(function: FunctionType, hook: Hook, *, operators: bool) -> Code
     found = compile_again(hooked, old)
     if found is None:
         return None
+    found = code_objects.with_names_of(found, old)
     code = code_objects.with_originals(with_objects(found, objects), old)
     return code_objects.mark_original(code, old)
 

@@ -94,6 +94,8 @@ def test_a_reason_to_trace(old: Leaf, new: Leaf, text: str) -> None:
          "x was uncommitted, is now committed to cpu:1"),
         (array(device="cpu:0", committed=True), array(),
          "x was committed to cpu:0, is now uncommitted"),
+        (array(device="cpu:0,1", sharding="P('a')", committed=True), array(device="cpu:0"),
+         "x was committed to cpu:0,1 as P('a'), is now uncommitted"),
         (array(device="cpu:0"), array(device="cpu:1"), "x: cpu:0 → cpu:1 (device)"),
         (array(sharding="P('a')"), array(sharding="P()"), "x: P('a') → P() (sharding)"),
     ],

@@ -7,7 +7,7 @@ import pytest
 from ipyjaxbench.errors import OptionError
 from ipyjaxbench.jupyter.commands import TRACE
 from ipyjaxbench.reports import Calls, Headline
-from ipyjaxbench.retracing.cache_key import Leaf, Signature
+from ipyjaxbench.retracing.cache_key import Change, Leaf, Signature
 from ipyjaxbench.retracing.options import TraceOptions
 from ipyjaxbench.retracing.signatures import Signatures
 from ipyjaxbench.retracing.trace_log import TraceLog
@@ -25,6 +25,12 @@ def log() -> TraceLog:
         log.add("jax", "f", signature, log.reasons("jax", "f", signature, placed=False))
     log.add("torch", "g", of(1))
     return log
+
+
+def test_what_found_the_program_of_another_call_was_not_traced(log: TraceLog) -> None:
+    found = Signature({"x": Leaf("array", "float32", (3,), host=True)}, ("x",), function=1)
+    log.add("jax", "f", found, (Change("host array", "x", "a device array", "a NumPy array"),))
+    assert len(Signatures.from_log(log, "f").traced) == 4
 
 
 def test_each_signature_has_the_reason_for_its_trace(log: TraceLog) -> None:

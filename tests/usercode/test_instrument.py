@@ -157,3 +157,10 @@ def test_the_hook_is_in_its_own_code(
         assert function(-5) == value
     if seen is not None:
         assert (hooked, hook.texts) == ([function], seen)
+
+
+def test_functions_that_hooked_code_makes_have_their_own_names() -> None:
+    text = "class A:\n    def make(self, z):\n        def inner(): return z\n        return inner"
+    made = functions(text)["A"].make
+    with instrument_functions([made], Hook()):
+        assert made(None, 3).__qualname__ == "A.make.<locals>.inner"

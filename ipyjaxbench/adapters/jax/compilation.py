@@ -53,6 +53,10 @@ class JaxCompilation(Compilation):
         """Whether it is the result of `jax.jit`, or a program compiled ahead of time."""
         return is_jitted(value) or is_of(value, jax.stages.Compiled)
 
+    def is_off(self) -> bool:
+        """Whether `jax.disable_jit` is in use."""
+        return bool(jax.config.jax_disable_jit)
+
     def original(self, function: object) -> object | None:
         """Return what `jax.jit` was given."""
         return getattr(function, "__wrapped__", None) if self.compiles(function) else None
@@ -94,7 +98,7 @@ class JaxCompilation(Compilation):
         self, function: object, args: Sequence[object], kwargs: Mapping[str, object]
     ) -> Work | None:
         """Read the jaxpr and the executable that the function has for these arguments."""
-        if not is_jitted(function) or jax.config.jax_disable_jit:
+        if not is_jitted(function) or self.is_off():
             return None
         return self._works.find_work(function, args, kwargs)
 

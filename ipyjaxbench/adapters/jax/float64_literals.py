@@ -38,6 +38,8 @@ def _is_made(name: str, node: ast.Call) -> bool:
     sizes = [each.value for each in node.keywords if each.arg in ("shape", "size")]
     if name in _OF_SHAPE:
         return _several(sizes or node.args)
+    if name == "arange":
+        return any(_is_fraction(each) for each in node.args) and _several_steps(node.args)
     if name in _OF_SEVERAL:
         return True
     if name in _DRAWS:
@@ -52,6 +54,19 @@ def _several(sizes: list[ast.expr]) -> bool:
         lengths = [n for each in known for n in (each if type(each) is tuple else [each])]
         return bool(math.prod(lengths) > 2)
     except (ValueError, TypeError):
+        return True
+
+
+def _is_fraction(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) is float
+
+
+def _several_steps(bounds: list[ast.expr]) -> bool:
+    try:
+        known = [ast.literal_eval(each) for each in bounds]
+        start, stop, step = [0.0, *known, 1.0][-3:] if len(known) < 3 else known[:3]
+        return bool((stop - start) / step > 2)
+    except (ValueError, TypeError, ZeroDivisionError):
         return True
 
 

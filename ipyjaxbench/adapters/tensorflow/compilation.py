@@ -132,6 +132,10 @@ class TensorFlowCompilation(Compilation):
         """Whether it is the result of `tf.function`."""
         return is_of(value, tf.types.experimental.PolymorphicFunction)
 
+    def is_off(self) -> bool:
+        """Whether functions run eagerly."""
+        return bool(tf.config.functions_run_eagerly())
+
     def original(self, function: object) -> object | None:
         """Return what `tf.function` was given."""
         return getattr(function, "python_function", None) if self.compiles(function) else None

@@ -141,6 +141,19 @@ def test_options_for_finding_errors_are_told(option: str, mark: str, effect: str
     assert caution_notes("f(a)") == []
 
 
+@pytest.mark.parametrize(
+    ("code", "is_off", "compilations"),
+    [("f(a)", True, None), ("f", False, None), ("f(a)", False, 0)],
+)
+def test_what_is_not_compiled_is_not_said_to_be(
+    code: str, is_off: bool, compilations: int | None
+) -> None:
+    with jax.disable_jit(is_off):
+        jax.block_until_ready(NAMES["f"](NAMES["a"]))  # and the operations that it runs
+        found = ipyjaxbench.measure_code(code, NAMES, number=1, repeat=2)
+    assert found.compilations == compilations
+
+
 def test_flags_of_the_compiler_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_dump_to=/nowhere")
     assert [note.text for note in caution_notes("f(a)")] == [
@@ -170,12 +183,14 @@ DOUBLES = (
     "np.random.rand(1, 3)", "rng.random(size=4)", "np.linspace(0, 1)", "np.eye(2)",
     "np.random.normal(size=3)", "rng.normal(0, 1, size=(2, 2))", "np.array([1.0, 2, 3])",
     "np.asarray([[1, 2.5], [3, 4]])", "2 * np.ones(3)", "x + np.ones(3) * y", "np.ones(3).T",
-    "np.ones(6).reshape(2, 3)", "np.sin(np.ones(3)).copy()",
+    "np.ones(6).reshape(2, 3)", "np.arange(3.0)", "np.arange(0, 1, 0.1)", "np.arange(n, 1.0)",
+    "np.sin(np.ones(3)).copy()",
 )  # fmt: skip
 #: Also where there are few.
 NO_DOUBLES = (
     "np.ones(2)", "np.ones(0)", "np.ones((1, 2))", "np.ones((2, 1), order='C')", "jnp.ones(3)",
-    "ones(3)", "np.arange(3)", "np.random.normal()", "np.random.normal(0, 1, 3)",
+    "ones(3)", "np.arange(3)", "np.arange(2.0)", "np.arange(0, 1, 0.5)", "np.arange(n)",
+    "np.random.normal()", "np.random.normal(0, 1, 3)",
     "np.random.normal(size=2)", "np.array([1, 2, 3])", "np.array([1.0, 2.0])", "np.array()",
     "np.array(x)", "np.sin(x)", "np.argsort(np.ones(3))", "np.ones(3).shape", "np.ones(3)[0]",
     "np.ones(3) > 0", "x * y", "x.T", "3.0",

@@ -9,6 +9,8 @@ import jax, jax.numpy as jnp
 traced = []
 earlier = jax.jit(lambda z: (traced.append(1), z * 3)[1])
 earlier(jnp.ones(3))
+older = jax.jit(lambda z: z * 4)
+older(jnp.ones(3))
 from IPython.core.interactiveshell import InteractiveShell
 from tests.shell import Shell
 
@@ -17,7 +19,9 @@ shell.run("%load_ext ipyjaxbench")
 shell.names |= {"f": jax.jit(lambda x: jnp.tanh(x @ x)), "x": jnp.ones((64, 64))}
 shell.run("%trace_cached --watch on")
 if jax.__version_info__ >= (0, 10):  # before, JAX does not show which traces it keeps
-    shell.names |= {"earlier": earlier, "jnp": jnp}
+    shell.names |= {"earlier": earlier, "older": older, "jnp": jnp}
+    shell.run("%%trace_cached\\nolder(jnp.ones(4))")
+    assert "z: f32[3] → f32[4] (shape)" in shell.shown[-1].data["text/plain"]
     shell.run("earlier(jnp.ones(4))")
     assert "reason unknown: earlier traces were not observed" in shell.shown[-1].data["text/plain"]
     shell.run("earlier(jnp.ones(5))")

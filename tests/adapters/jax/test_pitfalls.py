@@ -184,6 +184,13 @@ def test_a_static_argument_that_cannot_be_hashed_is_called_so(value: Any, fix: l
     assert [each.code for each in found.fixes] == fix
 
 
+def test_what_was_compiled_ahead_of_time_is_not_said_to_fail_without_jit() -> None:
+    compiled = jax.jit(powered, static_argnums=1).lower(X, True).compile()
+    found = why(compiled, X)
+    assert found.because.endswith("by .lower(...).compile(), cannot be traced again.")
+    assert found.eager == ""
+
+
 def test_what_failed_is_told_where_the_user_called_it() -> None:
     found = why(written("x, n", "return x if n == 0 else f(x + 1, n - 1)"), X, 100_000)
     assert found.because.endswith("or is too deep for Python's stack.")

@@ -363,15 +363,24 @@ def test_what_other_code_does_not_read_is_not_gone(cells: Shell) -> None:
     assert change.path == "g"
 
 
-def test_what_was_compiled_ahead_of_time_holds_values_of_then(cells: Shell) -> None:
+@pytest.mark.parametrize(
+    ("compiled", "again"),
+    [
+        ("c = f.lower(x).compile()", "run c = f.lower(x).compile()"),
+        ("lowered = f.lower(x)\nc = lowered.compile()", "lower and compile it anew"),
+    ],
+)
+def test_what_was_compiled_ahead_of_time_holds_values_of_then(
+    cells: Shell, compiled: str, again: str
+) -> None:
     cells.run(SCALE)
-    cells.run("c = f.lower(x).compile()", counted=True)
+    cells.run(compiled, counted=True)
     cells.run("scale = 3.0")
     call = last_call(cells, "c(x)")
     assert call.state == "CACHED"
     assert call.unknown.startswith("whether Compiled runs today's values: it was compiled ahead")
-    assert call.unknown.endswith("defines its function again, then run c = f.lower(x).compile()")
-    cells.run(f"{SCALE.replace('scale = 2.0', 'pass')}\nc = f.lower(x).compile()")
+    assert call.unknown.endswith(f"defines its function again, then {again}")
+    cells.run(f"{SCALE.replace('scale = 2.0', 'pass')}\n{compiled}")
     cells.run("right = bool((c(x) == 3).all())")
     assert cells.names["right"]
 

@@ -189,7 +189,8 @@ def test_a_function_that_was_traced_unseen_is_not_said_to_be_called_first() -> N
     (call,) = observed("f(jnp.ones(6))", names).calls
     (change,) = call.why
     assert change.words() in (
-        "jax: at x, now f32[6] and before f32[5]",
+        "x: f32[5] → f32[6] (shape)",
+        "jax: at x, now f32[6] and before f32[5]",  # before JAX 0.10
         "jax: at x, seen f32[5], but now given f32[6]",  # before JAX 0.6
     )
 

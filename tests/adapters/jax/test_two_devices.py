@@ -173,7 +173,7 @@ def test_of_another_sharding_and_another_number_the_sharding_is_the_cause(two: A
 
 def test_arrays_on_two_devices_are_told_and_weighed_as_a_whole(two: Any) -> None:
     (device, spec), alone = two["leaf"]
-    assert device == "cpu:0, cpu:1"
+    assert device == "cpu:0,1"
     assert "'d'" in spec
     assert alone == ["cpu:0", ""]
     assert two["converted"] == [True, False]

@@ -46,3 +46,10 @@ def test_the_code_runs_and_is_measured(cells: Shell, magic: str) -> None:
 def test_a_key_is_asked_whether_it_is_ready() -> None:
     key = jax.block_until_ready(jax.random.key(0))
     assert JaxWaits(Jax()).computes_in_call(key)
+
+
+@pytest.mark.parametrize("other", ["jax.random.PRNGKey(1)", "jax.random.key(1, impl='rbg')"])
+def test_keys_of_another_sort_are_to_be_made_alike(cells: Shell, other: str) -> None:
+    cells.run(f"%%trace_cached -qv found\nstep(key, x); step({other}, x)")
+    told = "Make all keys for `key` alike: with `jax.random.key`, and of one implementation"
+    assert cells.names["found"].calls[-1].fixes == (told,)

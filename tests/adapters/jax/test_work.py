@@ -104,6 +104,18 @@ def test_work_that_nothing_uses_is_told(code: str, name: str, x: Any) -> None:
     assert found["work-removed"].text == f"{told} written, 16.4 kFLOP in each call."
 
 
+@pytest.mark.parametrize(
+    "derived",
+    [
+        jax.grad(lambda x: (x**2).sum()),
+        jax.grad(jax.jit(lambda x: (x**2).sum())),
+    ],
+)
+def test_a_value_beside_its_derivative_is_no_work_that_is_missing(derived: Any) -> None:
+    assert left_out(derived, BIG) == []
+    assert left_out(lambda x: (derived(x), x + 1)[1], BIG) == ["work-removed"]
+
+
 def step(c: Any, _: Any) -> tuple[Any, Any]:
     return jnp.tanh(c @ c), c.sum()
 

@@ -47,8 +47,8 @@ class Works:
         (device,) = devices
         return Work(
             flops=tally.certain,
-            written=usage.written,
-            unused=usage.unused,
+            written=usage.written - usage.primal,
+            unused=usage.unused - usage.primal,
             constant=usage.constant,
             compiled=cost.get("flops", 0.0) + cost.get("transcendentals", 0.0),
             constant_bytes=sum(each.nbytes for each in constants_of(jaxpr)),

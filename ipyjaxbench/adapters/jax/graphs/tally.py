@@ -158,11 +158,13 @@ class Usage(NamedTuple):
         written: all, with a turn of each `scan` counted once, as XLA counts it.
         unused: those among them whose result nothing uses.
         constant: those among them that are used and depend on no argument.
+        primal: those among ``unused`` whose derivative is used: nobody asked for the value.
     """
 
     written: float = 0.0
     unused: float = 0.0
     constant: float = 0.0
+    primal: float = 0.0
 
 
 class _Step(NamedTuple):
@@ -171,6 +173,12 @@ class _Step(NamedTuple):
     equation: Any
     inputs: Sequence[Any]
     outputs: Sequence[int]
+    transformed: str  # by which transformations of JAX, as in "transpose(jvp())"
+
+    @property
+    def is_primal(self) -> bool:
+        """Whether a derivative needs it, or gives it beside that."""
+        return "jvp(" in self.transformed and "transpose(" not in self.transformed
 
 
 def usage_of(jaxpr: Any) -> Usage:
@@ -179,22 +187,28 @@ def usage_of(jaxpr: Any) -> Usage:
     Raises:
         TooLargeError: it would take too long.
     """
-    return _usage(inner_jaxpr(jaxpr), is_live=True, is_constant=False)
+    return _usage(_Inlined(inner_jaxpr(jaxpr)), is_live=True, is_constant=False)
 
 
-def _usage(jaxpr: Any, *, is_live: bool, is_constant: bool) -> Usage:
-    program = _Inlined(jaxpr)
+def _usage(
+    program: "_Inlined", *, is_live: bool, is_constant: bool, derived: bool = False
+) -> Usage:
     live, constant = program.live_steps(), program.constant_steps()
+    derived = derived or (is_live and any("jvp(" in program.steps[n].transformed for n in live))
     total = Usage()
-    for number, (equation, _, _) in enumerate(program.steps):
+    for number, step in enumerate(program.steps):
+        equation = step.equation
         is_used = is_live and number in live
         is_fixed = is_constant or number in constant
         if equation.primitive.name == "scan":
             (body,) = programs_in(equation)
-            counted = _usage(body, is_live=is_used, is_constant=is_fixed)
+            within = _Inlined(body, step.transformed)
+            counted = _usage(within, is_live=is_used, is_constant=is_fixed, derived=derived)
         else:
             flops = operations_of(equation)
-            counted = Usage(flops, flops * (not is_used), flops * (is_used and is_fixed))
+            unused = flops * (not is_used)
+            primal = unused * (derived and step.is_primal)
+            counted = Usage(flops, unused, flops * (is_used and is_fixed), primal)
         total = Usage(*map(sum, zip(total, counted, strict=True)))
     return total
 
@@ -202,13 +216,13 @@ def _usage(jaxpr: Any, *, is_live: bool, is_constant: bool) -> Usage:
 class _Inlined:
     """The equations of a program, with those of the functions that it calls in their place."""
 
-    def __init__(self, jaxpr: Any) -> None:
+    def __init__(self, jaxpr: Any, within: str = "") -> None:
         self.steps: list[_Step] = []
         self._numbers = itertools.count()
         self._constants: set[int] = set()
-        self._outputs = self._inline(jaxpr, [next(self._numbers) for _ in jaxpr.invars])
+        self._outputs = self._inline(jaxpr, [next(self._numbers) for _ in jaxpr.invars], within)
 
-    def _inline(self, jaxpr: Any, inputs: Sequence[Any]) -> list[Any]:
+    def _inline(self, jaxpr: Any, inputs: Sequence[Any], within: str) -> list[Any]:
         values = dict(zip(jaxpr.invars, inputs, strict=True))
         for variable in jaxpr.constvars:
             values[variable] = next(self._numbers)
@@ -218,18 +232,19 @@ class _Inlined:
                 raise TooLargeError
             operands = [v if is_literal(v) else values[v] for v in equation.invars]
             inner = called_program(equation)
+            transformed = f"{within}/{equation.source_info.name_stack}"
             if inner is None:
                 made: list[Any] = [next(self._numbers) for _ in equation.outvars]
-                self.steps.append(_Step(equation, operands, made))
+                self.steps.append(_Step(equation, operands, made, transformed))
             else:
-                made = self._inline(inner_jaxpr(inner), operands)
+                made = self._inline(inner_jaxpr(inner), operands, transformed)
             values.update(zip(equation.outvars, made, strict=True))
         return [v if is_literal(v) else values[v] for v in jaxpr.outvars]
 
     def constant_steps(self) -> set[int]:
         """Return the indices of steps that depend on no argument."""
         known, steps = set(self._constants), set()
-        for index, (equation, inputs, outputs) in enumerate(self.steps):
+        for index, (equation, inputs, outputs, _) in enumerate(self.steps):
             if not equation.effects and all(is_literal(v) or v in known for v in inputs):
                 known.update(outputs)
                 steps.add(index)

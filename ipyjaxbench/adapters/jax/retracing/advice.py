@@ -31,6 +31,7 @@ _ADVICE = {
     "shape": "Use fewer distinct shapes: pad {path} to a fixed multiple (for instance with"
     " `jnp.pad`)",
     "rank": "Always pass {path} with the same number of axes",
+    "key": "Make all keys for {path} alike: with `jax.random.key`, and of one implementation",
     "dtype": "Always pass {path} with the same dtype: `.astype(...)` before the call",
     "weak type": "Give {path} an explicit dtype (for instance `jnp.float32(...)`)",
     "static value": "Each new value of {path} needs its own trace: use few, and create objects"
@@ -91,9 +92,17 @@ def _kind(change: Change, function: Any) -> str:
         return "captured" if _is_data(change.new.removeprefix("another ")) else "captured object"
     if change.kind == "stale":
         return _stale_kind(change, function)
+    if change.kind in ("rank", "shape", "dtype") and _are_other_keys(change):
+        return "key"
     are_numbers = change.kind == "static value" and is_number(change.old) and is_number(change.new)
     is_argument = change.path.isidentifier()  # a field that is static has another place for that
     return "number" if are_numbers and is_argument else change.kind
+
+
+def _are_other_keys(change: Change) -> bool:
+    """Whether random keys are of another sort: they have no `.astype`, nor an axis to add."""
+    old, new = (words.partition("[")[0] for words in (change.old, change.new))
+    return old != new and {"key", "u32"} >= {each.partition("<")[0] for each in (old, new)}
 
 
 def _is_own_code(change: Change) -> bool:

@@ -28,6 +28,7 @@ from ipyjaxbench.adapters.jax.retracing.equinox_calls import as_kept
 from ipyjaxbench.adapters.jax.retracing.static_data import StaticData, static_data
 from ipyjaxbench.adapters.jax.retracing.value_token import value_token, words_of
 from ipyjaxbench.adapters.shared.retracing import shorten
+from ipyjaxbench.device import shorten_devices
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import Leaf, Signature
 from ipyjaxbench.usercode import (
@@ -288,7 +289,7 @@ def _array_leaf(value: jax.Array) -> Leaf:
         str(value.dtype),
         tuple(value.shape),
         bool(getattr(getattr(value, "aval", value), "weak_type", False)),
-        device=", ".join(map(device_name, devices)),
+        device=shorten_devices([*map(device_name, devices)]),
         sharding=split,
         committed=bool(getattr(value, "committed", getattr(value, "_committed", False))),
         abstract=_abstract(value),

@@ -26,7 +26,7 @@ from ipyjaxbench.adapters.jax.retracing.define_again import (
 )
 from ipyjaxbench.adapters.jax.retracing.equinox_calls import within_equinox
 from ipyjaxbench.adapters.jax.retracing.fast_calls import FastCalls
-from ipyjaxbench.adapters.jax.retracing.kept_calls import kept_calls
+from ipyjaxbench.adapters.jax.retracing.kept_calls import EARLIER, kept_calls
 from ipyjaxbench.adapters.jax.retracing.traced_code import FrozenCode, JaxTracedCode, latest_code
 from ipyjaxbench.adapters.shared.retracing import EventWatch
 from ipyjaxbench.adapters.shared.stale_programs import define_all_again
@@ -107,6 +107,7 @@ class JaxCallWatch(EventWatch[Event]):
             fallback_reasons=cache_miss_log.reasons(name, logged),
             disk_misses=tuple(e.search.miss for e in new.values() if e.search is not None),
             known=mark.entries > 0 if mark.entries >= 0 else None,
+            unseen=EARLIER.may_hold(getattr(_within_library(function), "__wrapped__", None)),
             traced_until=max((e.end for e in new.values() if e.phase == "trace"), default=0.0),
         )
 
@@ -181,6 +182,10 @@ class JaxCallWatch(EventWatch[Event]):
         """Return those of JAX's cache of traces."""
         return kept_calls(function)
 
+    def kept_signatures(self, function: Any) -> Sequence[Signature]:
+        """Return them with shapes in place of arrays, which may lie anywhere."""
+        return [self.signature(*call) for call in kept_calls(function)]
+
     def predicts(self, function: Any, args: Args, kwargs: Kwargs) -> bool | None:
         """Whether JAX, which is asked to trace nothing, raises."""
         function, args, kwargs = callee.unbound(function, args, kwargs)
@@ -225,11 +230,16 @@ def is_building() -> bool:
 
 def _entries(function: Any) -> int:
     """Count the programs that a jitted function finds without Python; -1 where not known."""
-    if type(function) is not callee.JITTED[0]:
-        for name in ("_cached", "jitted_fn"):  # of Equinox, of Flax
-            function = getattr(function, name, function)
-    size = getattr(function, "_cache_size", None)
+    size = getattr(_within_library(function), "_cache_size", None)
     return size() if size is not None else -1
+
+
+def _within_library(function: Any) -> Any:
+    """Return what JAX itself jitted in what Equinox or Flax gives; any other one as it is."""
+    if type(function) is not callee.JITTED[0]:
+        for name in ("_cached", "jitted_fn"):
+            function = getattr(function, name, function)
+    return function
 
 
 def _state(events: Sequence[Event], *, is_traced: bool) -> str:

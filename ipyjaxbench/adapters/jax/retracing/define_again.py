@@ -55,7 +55,9 @@ def how_to_define_again(function: Any, quote: str = "") -> str:
 def _define_again(function: Any, jitted: Any, quote: str) -> str:
     if is_frozen(function):
         made = assignment_of(jitted)
-        typed = f"run {quote}{made}{quote}" if made else "lower and compile it anew"
+        # What was lowered before, as in ``c = lowered.compile()``, holds the values of then.
+        is_whole = ".lower(" in made or ".compile(" not in made
+        typed = f"run {quote}{made}{quote}" if made and is_whole else "lower and compile it anew"
         return f"run the cell that defines its function again, then {typed}"
     inner = attribute(jitted, "__wrapped__") or jitted
     plain = callee.plain_of(function)

@@ -15,20 +15,32 @@ from ipyjaxbench.usercode import attributes, is_exactly
 
 
 class EarlierTraces:
-    """The functions that were traced before this was made, as far as JAX keeps their traces.
+    """The functions that were traced before they were noted, as far as JAX keeps their traces.
 
     JAX's cache is private, and shows its keys from 0.10 on; before, none are known.
     """
 
     def __init__(self) -> None:
-        self._functions: dict[int, Callable[[], Any]] = {}  # by identity, which another may get
+        # By identity, which another may get; None where they are not known.
+        self._functions: dict[int, Callable[[], Any]] | None = None
+
+    def note(self) -> None:
+        """Note those that are there now: later ones are seen."""
         with suppress(*CODE_ERRORS):  # another version keys them anew
-            for reference, *_ in _cache().cache_keys():
-                self._functions[id(reference())] = reference
+            references = [reference for reference, *_ in _cache().cache_keys()]
+            self._functions = {id(each()): each for each in references}
 
     def __contains__(self, plain: Any) -> bool:
-        reference = self._functions.get(id(plain))
+        reference = (self._functions or {}).get(id(plain))
         return reference is not None and reference() is plain
+
+    def may_hold(self, plain: Any) -> bool:
+        """Whether a function is one of them, or that is not known."""
+        return self._functions is None or plain in self
+
+
+#: Those of before the extension was loaded.
+EARLIER = EarlierTraces()
 
 
 def kept_calls(function: Any) -> list[Invocation]:

@@ -20,7 +20,7 @@ from ipyjaxbench.adapters.jax.retracing import cache_key, callee
 from ipyjaxbench.adapters.jax.retracing.cache_clearing import note_trace
 from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch, is_building
 from ipyjaxbench.adapters.jax.retracing.callee import Called, options_in, static_in
-from ipyjaxbench.adapters.jax.retracing.kept_calls import EarlierTraces
+from ipyjaxbench.adapters.jax.retracing.kept_calls import EARLIER
 from ipyjaxbench.adapters.jax.retracing.traced_code import JaxTracedCode, keep_program
 from ipyjaxbench.adapters.jax.retracing.user_call import is_the_users, user_call
 from ipyjaxbench.adapters.shared.retracing import cache_miss, main_frame
@@ -42,7 +42,7 @@ class _Listener:
 
     def __init__(self, on_miss: Callable[[CacheMiss], None]) -> None:
         self._on_miss = on_miss
-        self._earlier = EarlierTraces()
+        EARLIER.note()
         self._calls = threading.local()  # the call that is made, and what it missed
         SEARCHES.listen()
         jax.monitoring.register_event_duration_secs_listener(self._on_event)
@@ -95,7 +95,7 @@ class _Listener:
         cleared = note_trace(signature.function)
         return cache_miss(
             name, signature, frame, main_frame(), placed=placed, code=code, cleared=cleared,
-            unseen=names["fun"] in self._earlier,
+            unseen=names["fun"] in EARLIER,
         )  # fmt: skip
 
 

@@ -23,7 +23,6 @@ from ipyjaxbench.adapters.shared.imprints import imprint_numpy
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.graphs import rolled_back, roots_of
 from ipyjaxbench.usercode import (
-    AROUND,
     Call,
     Imprint,
     LoadedNames,
@@ -38,7 +37,7 @@ _NOTHING_HELD: Mapping[int, Imprint] = MappingProxyType({})
 _MOST_EQUATIONS = 5_000  # which take about half a second to trace
 #: What tells apart functions in the text of a program that are the same but for where they are, and
 #: the names of rules, which the program does not run.
-_PLACE = re.compile(rf"0x[0-9a-f]+|\b{AROUND}\.<locals>\.|\b(?:jvp|fwd|bwd)=\S+")
+_PLACE = re.compile(r"0x[0-9a-f]+|\b(?:jvp|fwd|bwd)=\S+")
 
 
 def is_todays(
