@@ -92,8 +92,8 @@ def left_running(what: str, advice: str) -> Note:
 
 def built_each_call(built: str, seconds: float | None, latency: float, advice: str) -> Note:
     """A transformed function is made anew in every call."""
-    cost = ""
-    if seconds is not None and seconds >= _MIN_REPORTED_SHARE * latency:
+    cost = ""  # where it was measured as longer than the whole, it varies too much to be told
+    if seconds is not None and _MIN_REPORTED_SHARE * latency <= seconds < latency:
         spent, of = units.duration(seconds), units.duration(latency)
         cost = f", which takes {spent} of its {of}"
     return Note("built-each-call", f"Every call runs {built}(...){cost}.", advice)
