@@ -1,6 +1,7 @@
 """Functions that PyTorch skips since an earlier call say so, and since when."""
 
 import gc
+import threading
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ import torch
 import torch._dynamo
 from torch._dynamo.eval_frame import skip_code
 
+from ipyjaxbench.adapters.torch.retracing.other_threads import threads_before
 from ipyjaxbench.retracing.predict import predict_code
 from ipyjaxbench.usercode.snippet import Source
 from tests.traced import observed
@@ -117,3 +119,22 @@ def test_a_program_whose_objects_are_gone_serves_no_call(names: dict[str, Any]) 
         gc.collect()
         (call,) = predict_code(Source.plain("f(X)"), names).calls
         assert call.state == "WOULD-TRACE"
+
+
+def test_threads_that_wait_for_dynamo_are_not_skipped(names: dict[str, Any]) -> None:
+    """Each call has one row: those that waited are compiled too, and no cache was cleared."""
+
+    def waits(gm: Any, inputs: Any) -> Any:
+        while len(threads_before(names["body"])) < names["left"]:
+            pass
+        names["left"] -= 1
+        return gm.forward
+
+    names |= {"threading": threading, "left": 2}
+    names["f"] = torch.compile(names["body"], backend=waits)
+    code = "ts = [threading.Thread(target=f, args=(X,)) for _ in range(3)]\n"
+    code += "[t.start() for t in ts]; [t.join() for t in ts]"
+    calls = observed(code, names).calls
+    told = [(call.state, [each.words() for each in call.why]) for call in calls]
+    at_once = ("TRACED", ["another thread compiled the same at that time"])
+    assert told == [("TRACED", ["first call"]), at_once, at_once]
