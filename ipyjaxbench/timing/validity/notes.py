@@ -99,6 +99,17 @@ def built_each_call(built: str, seconds: float | None, latency: float, advice: s
     return Note("built-each-call", f"Every call runs {built}(...){cost}.", advice)
 
 
+def converted_once(name: str, before: str, after: str) -> Note:
+    """The first call gave arrays another dtype, or moved them; later calls found them so."""
+    number = spell(TimeOptions, number=1)
+    return misleading(
+        "converted-once",
+        f"The first call changed {name} from {before} to {after}: later calls found it so, and the"
+        " time is theirs.",
+        f"create {name} in the setup, with {number}",
+    )
+
+
 def constant_folded(function: str, nbytes: int, written: float, compiled: float) -> Note:
     """The compiler computed what depends on no argument, once."""
     return misleading(
