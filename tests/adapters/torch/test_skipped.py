@@ -29,12 +29,17 @@ def disabled(x): return x * 4
 def working(x): return x * 5
 @torch.compile(backend="eager")
 def outer(x): return working(x) + 1
+def own(gm, inputs): return gm.forward
+mapped = torch.compile(lambda x: x * 6, backend=own)  # others than "eager" allow no torch.func
 X = torch.ones(3)
 """
 SINCE = "nothing was compiled: PyTorch skips it since an earlier call, which "
 FAILED = f"{SINCE}failed: backend='fails' raised: ValueError: not today"
 EMPTY = f"{SINCE}found no operations to compile"
+OF_FUNC = f"{SINCE}failed: torch.vmap or torch.func calls it: compile the function that calls"
+OF_FUNC += " these instead"
 SKIPS = "nothing was compiled: PyTorch skips this function"
+LIMITED = "with torch._dynamo.config.patch(recompile_limit=1): "
 RESET = ("Run `torch.compiler.reset()`, so that PyTorch tries again",)
 
 
@@ -53,6 +58,7 @@ def names() -> dict[str, Any]:
     [
         ("failing(X)", "failing(X)", FAILED, RESET),
         ("of_list([])", "of_list([X])", EMPTY, RESET),
+        ("torch.vmap(mapped)(torch.ones(2, 3))", "mapped(X)", OF_FUNC, RESET),
         ("", "skipped(X)", SKIPS, ()),
         ("", "[*yielding(X)]", SKIPS, ()),
     ],
@@ -94,6 +100,12 @@ def test_what_failed_is_no_program(names: dict[str, Any]) -> None:
         ("of_list([])", "[*map(of_list, [[X]])]", ["EAGER-FALLBACK"]),
         ("failing(X)", "[*map(failing, [X])]", ["EAGER-FALLBACK"]),
         ("", "[*map(working, [X, X])]", ["TRACED", "CACHED"]),
+        ("mapped(X)", "torch.vmap(mapped)(torch.ones(2, 4))", ["EAGER-FALLBACK"]),
+        (
+            "working(X)",
+            LIMITED + "[*map(working, [X, torch.ones(4)])]",
+            ["CACHED", "EAGER-FALLBACK"],
+        ),
         ("", "[*map(outer, [X, X])]", ["TRACED", "CACHED"]),
     ],
 )

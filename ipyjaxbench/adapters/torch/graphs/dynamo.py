@@ -32,11 +32,14 @@ _MAX_CALLS = 4  # each finds functions that ran behind a break of the one before
 _SOURCE = re.compile(r"[LG]\['(\w+)'\]")
 _PART = re.compile(r"\._(?:modules|parameters|buffers)\['(\w+)'\]")
 _EXPLAINED = re.compile(r"Explanation: (.+?)(?:\.(?= [A-Z]|$)|$)", re.MULTILINE)
+_OF_FUNC = "torch.vmap or torch.func calls it: compile the function that calls these instead"
 _BECAUSE = (
     ("generic_jump", "Python's if or while needs a tensor's value"),
     ("Data-dependent branching", "Python's if or while needs a tensor's value"),
     ("Tensor.item()", "a Python number needs a tensor's value"),
     ("Dynamic shape operator", "the shape of a result depends on the data"),
+    ("Unsupported functorch", _OF_FUNC),
+    ("If you are reaching here", _OF_FUNC),  # the same in older versions
 )
 
 

@@ -75,9 +75,10 @@ class SkippedCalls:
         new = self._events.read()[begun.entries :]
         entries = [each.metrics for each in new if each.thread in (None, thread)]
         is_made = any(attribute(each, "graph_op_count") is not None for each in entries)
-        if is_made or self._events.hits[thread][begun.searches :]:
+        hits = self._events.hits[thread][begun.searches :]
+        if is_made or any(hits):
             return  # the other hooks tell
-        outcome = self._outcome(begun.function, entries, ())
+        outcome = self._outcome(begun.function, entries, hits)
         if begun.is_disabled:
             outcome = Outcome("BYPASSED", why=(DISABLED,))
         if outcome is not None and outcome.state in _SKIPPED:
