@@ -2,6 +2,7 @@
 
 import itertools
 import numbers
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -28,7 +29,15 @@ from ipyjaxbench.frameworks import (
 )
 from ipyjaxbench.reports import Note
 from ipyjaxbench.timing import find_builder, product_format
-from ipyjaxbench.usercode import ask, is_of, is_users_function, name_of, names_in, package_of
+from ipyjaxbench.usercode import (
+    ask,
+    is_of,
+    is_users_function,
+    name_of,
+    names_in,
+    package_of,
+    text_of,
+)
 
 _COMPARABLE = (numbers.Number, str, bytes)
 _EQUAL = "same results"
@@ -248,7 +257,7 @@ def _is_compiled(scope: Scope, framework: Framework) -> bool | None:
     What a framework compiled for itself is none of the user's.
     """
     called = (f for f in scope.compiled if find_compiler(f, [framework]) is not None)
-    if any(package_of(f) != framework.module for f in called):
+    if not all(_is_of_framework(f, framework) for f in called):
         return True
     built = find_builder(scope, [framework])
     if built is not None and not built.wrapper:
@@ -258,6 +267,14 @@ def _is_compiled(scope: Scope, framework: Framework) -> bool | None:
     codes = (f.__code__ for f in scope.functions if is_users_function(f))
     used = ({*names_in(code), *code.co_freevars} for code in codes)
     return False if all(map(names.isdisjoint, used)) else None
+
+
+def _is_of_framework(function: object, framework: Framework) -> bool:
+    """Whether it is what a module of the framework has under its name, such as `jnp.dot`."""
+    if package_of(function) != framework.module:
+        return False
+    module = sys.modules.get(text_of(function, "__module__"))
+    return module is not None and vars(module).get(name_of(function)) is function
 
 
 #: Notes on what an arm does that are fair where all arms do it, and what is said where not.
