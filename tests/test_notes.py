@@ -82,6 +82,10 @@ EXAMPLES: list[tuple[Note, str]] = [
         "Every call runs jax.jit(...), which takes 20.4 µs of its 25.0 µs.",
     ),
     (
+        validity_notes.converted_once("net", "float32", "float64"),
+        "The first call changed net from float32 to float64: later calls found it so, and",
+    ),
+    (
         validity_notes.constant_folded("f", 4_000_000, 2e6, 3),
         "at compile time (constant folding): 2.00 MFLOP as written, 3 FLOP in each call.",
     ),
@@ -258,7 +262,7 @@ MISLEADING = {
     *("slowed-by-others", "copies-alone", "baked-in", "call-made", "called-back", "key-reused"),
     *("loops-once", "no-estimate", "nothing-cut", "tracer-kept", "static-nan", "drawn-once"),
     *("loop-failed", "device-failed", "default-precision", "stale-program"),
-    "cached-is-stale",
+    *("cached-is-stale", "converted-once"),
 }
 
 
@@ -322,6 +326,7 @@ def test_a_note_is_a_sentence_of_one_line(note: Note, words: str) -> None:
         (validity_notes.built_each_call("jit", 9.9e-6, 100e-6, ""), "Every call runs jit(...)."),
         (validity_notes.built_each_call("jit", 10.1e-6, 100e-6, ""),
          "Every call runs jit(...), which takes 10.1 µs of its 100 µs."),
+        (validity_notes.built_each_call("jit", 101e-6, 100e-6, ""), "Every call runs jit(...)."),
         (validity_notes.used_up("gen", before=True),
          "An earlier run exhausted gen: the calls found it empty."),
         (validity_notes.no_work(None),

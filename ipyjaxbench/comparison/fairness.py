@@ -2,6 +2,7 @@
 
 import itertools
 import numbers
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,10 +18,26 @@ from ipyjaxbench.comparison.numerics import (
     numbers_of,
 )
 from ipyjaxbench.device import ArrayInspector, DeviceInventory, name_of_chip
-from ipyjaxbench.frameworks import Framework, Placement, Scope, find_arrays, find_compiler, loaded
+from ipyjaxbench.frameworks import (
+    Compilation,
+    Framework,
+    Placement,
+    Scope,
+    find_arrays,
+    find_compiler,
+    loaded,
+)
 from ipyjaxbench.reports import Note
-from ipyjaxbench.timing import product_format
-from ipyjaxbench.usercode import ask, is_of, package_of
+from ipyjaxbench.timing import find_builder, product_format
+from ipyjaxbench.usercode import (
+    ask,
+    is_of,
+    is_users_function,
+    name_of,
+    names_in,
+    package_of,
+    text_of,
+)
 
 _COMPARABLE = (numbers.Number, str, bytes)
 _EQUAL = "same results"
@@ -224,17 +241,40 @@ def _compiled(arms: Mapping[str, ArmFacts], frameworks: Sequence[Framework]) -> 
     """Note where some of a framework's arms are compiled and others are not."""
     for framework in frameworks:
         by_arm = {
-            label: any(
-                find_compiler(f, [framework]) is not None
-                and package_of(f) != framework.module  # not one of its own
-                for f in arm.scope.compiled
-            )
+            label: _is_compiled(arm.scope, framework)
             for label, arm in arms.items()
             if framework in arm.scope.find_frameworks(frameworks, arm.outputs)
         }
-        eager = [label for label, compiled in by_arm.items() if not compiled]
-        if eager and len(eager) < len(by_arm):
-            yield notes.eager_beside_compiled(eager, [n for n in by_arm if n not in eager])
+        eager = [label for label, compiled in by_arm.items() if compiled is False]
+        compiled = [label for label, compiled in by_arm.items() if compiled]
+        if eager and compiled:
+            yield notes.eager_beside_compiled(eager, compiled)
+
+
+def _is_compiled(scope: Scope, framework: Framework) -> bool | None:
+    """Whether code calls, or makes, what a framework compiles; None where a function may make it.
+
+    What a framework compiled for itself is none of the user's.
+    """
+    called = (f for f in scope.compiled if find_compiler(f, [framework]) is not None)
+    if not all(_is_of_framework(f, framework) for f in called):
+        return True
+    built = find_builder(scope, [framework])
+    if built is not None and not built.wrapper:
+        return True
+    builders = framework.capability(Compilation).builders
+    names = {name_of(builder) for builder, wrapper in builders if not wrapper}
+    codes = (f.__code__ for f in scope.functions if is_users_function(f))
+    used = ({*names_in(code), *code.co_freevars} for code in codes)
+    return False if all(map(names.isdisjoint, used)) else None
+
+
+def _is_of_framework(function: object, framework: Framework) -> bool:
+    """Whether it is what a module of the framework has under its name, such as `jnp.dot`."""
+    if package_of(function) != framework.module:
+        return False
+    module = sys.modules.get(text_of(function, "__module__"))
+    return module is not None and vars(module).get(name_of(function)) is function
 
 
 #: Notes on what an arm does that are fair where all arms do it, and what is said where not.

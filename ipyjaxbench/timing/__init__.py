@@ -50,6 +50,7 @@ from ipyjaxbench.timing.session import (
 )
 from ipyjaxbench.timing.steady_state import OnProgress, Steady, gc_paused
 from ipyjaxbench.timing.validity.code_facts import CodeFacts
+from ipyjaxbench.timing.validity.compiled_work import find_builder
 from ipyjaxbench.timing.validity.container_growth import ContainerGrowth
 from ipyjaxbench.timing.validity.notes import (
     default_precision as note_default_precision,

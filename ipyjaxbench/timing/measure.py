@@ -34,6 +34,7 @@ from ipyjaxbench.timing.session import (
 )
 from ipyjaxbench.timing.steady_state import OnProgress, Steady
 from ipyjaxbench.timing.validity import checks
+from ipyjaxbench.timing.validity.conversions import check_conversions
 from ipyjaxbench.timing.validity.warm_cache import check_warm_cache, check_warm_cpu_cache
 from ipyjaxbench.usercode import Muted, Snippet, may_block
 
@@ -200,6 +201,9 @@ def review(later: LaterCalls, steady: Steady, advanced: list[str]) -> list[Note]
     if not any(note.code == "lazy" for note in notes):
         notes += first.background.notes(made)
     notes += later.rewind.notes()
+    is_each_set_up = session.calls.fresh or all(n == 1 for n, _ in steady.samples.batches)
+    reset = {*later.rewind.changed_names, *(session.remade if is_each_set_up else ())}
+    notes += check_conversions(scope, later.frameworks, reset) if made > 1 else ()
     notes += later.jobs.notes()
     writes = session.muted.writes
     notes += checks.check_state(scope, later.checkpoint, advanced, carryover, made, writes)

@@ -44,6 +44,11 @@ class Rewind:
         self._before: Callable[[], None] | None = None
         self._costs = math.inf
 
+    @property
+    def changed_names(self) -> set[str]:
+        """Names of what the first call changed, as far as that is known."""
+        return {*self.names, *self._uncopied}
+
     @staticmethod
     def share(rewinds: Sequence["Rewind"]) -> None:
         """Have each code start from the state that the one with the earliest first call found."""

@@ -103,6 +103,7 @@ from ipyjaxbench.usercode.objects import (
     name_of,
     package_of,
     slots,
+    text_of,
     token,
     unwrap,
 )

@@ -14,7 +14,7 @@ from ipyjaxbench.reports import Note
 from ipyjaxbench.testing import FakeClock, FakeDevice
 from ipyjaxbench.timing.validity.notes import default_precision, reduced_precision
 from ipyjaxbench.usercode.snippet import Snippet, Source
-from tests.fake_framework import FakeFramework
+from tests.fake_framework import FakeCompilation, FakeFramework
 
 X = np.arange(12.0).reshape(3, 4)
 DEFAULT = (default_precision("gpu:0", "JAX's default", 3e-4, ""),)
@@ -248,3 +248,29 @@ def test_eager_arms_beside_compiled_ones_are_told(monkeypatch: pytest.MonkeyPatc
     assert found["eager-beside-compiled"] == told
     assert "eager-beside-compiled" not in facts(b=compiled, c=python, d=compiled)[1]
     assert "eager-beside-compiled" not in facts(a=eager, c=python, d=eager)[1]
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("jit(f)()", "b, c are compiled, a is not."),
+        ("@jit\ndef g(): return f()\ng()", "b, c are compiled, a is not."),
+        ("grad(f)()", "b is compiled, a, c are not."),
+        ("builds()", "b is compiled, a is not."),  # a function may do so: nothing is said of it
+    ],
+)
+def test_an_arm_that_compiles_in_its_code_is_none_of_the_eager_ones(
+    code: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def jit(function: Any) -> Any:
+        return function
+
+    fake, grad = FakeFramework(FakeDevice(FakeClock())), lambda function: function
+    monkeypatch.setattr(FakeCompilation, "builders", ((jit, ""), (grad, "jit")))
+    monkeypatch.setattr(fairness, "loaded", lambda: ([fake], {}))
+    outputs = (at("cpu:0"),)
+    arms = {n: arm(outputs=outputs) for n in "ab"}
+    arms["b"].scope.compiled = [fake.device.compile]
+    names = {"jit": jit, "grad": grad, "f": lambda: None, "builds": lambda: jit(None)}
+    arms["c"] = ArmFacts(Scope(Snippet(Source.plain(code), names), [fake]), outputs, None)
+    assert facts(**arms)[1]["eager-beside-compiled"] == told

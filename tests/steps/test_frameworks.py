@@ -1,6 +1,8 @@
 """Loops of real frameworks: what each line is, and whether the parts are where the sleeps are."""
 
+import sys
 import time
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,8 +14,9 @@ import tensorflow as tf
 import torch
 import torch._dynamo  # an optimizer loads it, which changes the environment
 
+from ipyjaxbench.frameworks import loaded
 from ipyjaxbench.host import Clock
-from ipyjaxbench.steps import LoopTimes, time_loop
+from ipyjaxbench.steps import DeviceWaits, LoopTimes, time_loop
 from ipyjaxbench.testing import FakeClock
 from ipyjaxbench.usercode import Source
 
@@ -121,6 +124,27 @@ for x, y in loader:
     assert parts(found) == ["data", "call", "call", "call", "call", "rest"]
     assert [note.code for note in found.notes] == ["computes-in-call"]
     assert "num_workers" in found.advice
+
+
+@pytest.mark.parametrize(
+    ("workers", "cpus", "told"),
+    [
+        (0, 1, "DataLoader(..., num_workers=1): batches are made beside the loop"),
+        (0, 8, "DataLoader(..., num_workers=2): batches are made beside the loop"),
+        (2, 8, "DataLoader(..., num_workers=4): 2 do not keep up; or make a sample cheaper"),
+        (2, 3, "DataLoader(..., num_workers=3): 2 do not keep up; or make a sample cheaper"),
+        (2, 2, "make a sample cheaper: 2 workers do not keep up on 2 CPUs"),
+    ],
+)
+def test_no_more_workers_are_advised_than_pytorch_takes_without_a_warning(
+    workers: int, cpus: int, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (own,) = (each for each in loaded()[0] if each.name == "torch")
+    waits = own.capability(DeviceWaits)
+    monkeypatch.setattr(sys.modules[type(waits).__module__], "usable_cpus", lambda: cpus)
+    with warnings.catch_warnings(action="ignore"):  # on a machine with few CPUs
+        loader = torch.utils.data.DataLoader([1, 2], num_workers=workers)
+    assert waits.loader_advice(loader) == told
 
 
 def test_lines_of_tensorflow_too_and_a_dataset_is_known() -> None:

@@ -48,6 +48,16 @@ def original(function: object) -> object | None:
     return module if module is not None else own.get("_torchdynamo_orig_callable")
 
 
+def takes_whole(function: object) -> bool:
+    """Whether a function was compiled with ``fullgraph=True``, as far as its context tells."""
+    own = attributes(function)
+    wrapper = own.get("_compiled_call_impl") or function
+    context = own.get("dynamo_ctx")
+    if context is None and type(wrapper) is FunctionType:
+        context = dict(closure_values(wrapper)).get("self")
+    return attributes(context).get("fullgraph") is True
+
+
 class _Compilation(NamedTuple):
     """One entry of dynamo's record: seconds of dynamo's own part and of the backend's."""
 

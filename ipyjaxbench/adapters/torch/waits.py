@@ -6,8 +6,10 @@ from typing import Any
 
 import torch
 
+from ipyjaxbench import units
 from ipyjaxbench.adapters.torch import accelerators
 from ipyjaxbench.adapters.torch.compile_callbacks import while_compiling
+from ipyjaxbench.host import usable_cpus
 from ipyjaxbench.steps import DeviceWaits, WaitPoint
 from ipyjaxbench.usercode import is_of
 
@@ -47,12 +49,16 @@ class TorchWaits(DeviceWaits):
         if not is_of(value, torch.utils.data.DataLoader):
             return ""
         loader: Any = value
-        workers = loader.num_workers
+        workers, most = loader.num_workers, usable_cpus()  # PyTorch warns of more workers
         if workers == 0:
-            return "DataLoader(..., num_workers=2): batches are made beside the loop"
+            made = f"DataLoader(..., num_workers={min(2, most)})"
+            return f"{made}: batches are made beside the loop"
+        if workers >= most:
+            cpus = units.count(most, "CPU")
+            return f"make a sample cheaper: {workers} workers do not keep up on {cpus}"
         return (
-            f"DataLoader(..., num_workers={2 * workers}): {workers} do not keep up; or make a"
-            " sample cheaper"
+            f"DataLoader(..., num_workers={min(2 * workers, most)}): {workers} do not keep up; or"
+            " make a sample cheaper"
         )
 
 

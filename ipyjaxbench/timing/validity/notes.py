@@ -92,11 +92,22 @@ def left_running(what: str, advice: str) -> Note:
 
 def built_each_call(built: str, seconds: float | None, latency: float, advice: str) -> Note:
     """A transformed function is made anew in every call."""
-    cost = ""
-    if seconds is not None and seconds >= _MIN_REPORTED_SHARE * latency:
+    cost = ""  # where it was measured as longer than the whole, it varies too much to be told
+    if seconds is not None and _MIN_REPORTED_SHARE * latency <= seconds < latency:
         spent, of = units.duration(seconds), units.duration(latency)
         cost = f", which takes {spent} of its {of}"
     return Note("built-each-call", f"Every call runs {built}(...){cost}.", advice)
+
+
+def converted_once(name: str, before: str, after: str) -> Note:
+    """The first call gave arrays another dtype, or moved them; later calls found them so."""
+    number = spell(TimeOptions, number=1)
+    return misleading(
+        "converted-once",
+        f"The first call changed {name} from {before} to {after}: later calls found it so, and the"
+        " time is theirs.",
+        f"create {name} in the setup, with {number}",
+    )
 
 
 def constant_folded(function: str, nbytes: int, written: float, compiled: float) -> Note:

@@ -12,6 +12,7 @@ from ipyjaxbench.graphs.options import GraphOptions
 from ipyjaxbench.graphs.trace_program import trace_program
 from ipyjaxbench.usercode.snippet import Source
 from tests.adapters.shared.code import applied, site_of
+from tests.traced import observed
 
 X = tf.range(1.0, 4.0)
 V = tf.Variable(2.0)
@@ -127,3 +128,9 @@ def test_a_statement_is_rewritten(rule: object, lines: list[str], new: list[str]
 def test_what_changes_is_said(rule: object, lines: list[str], changes: str) -> None:
     (edit,) = rule(site_of(*lines, N=np))  # type: ignore[operator]
     assert (edit.changes, edit.count, edit.same) == (changes, 1, True)
+
+
+def test_what_is_tried_for_a_fix_is_no_program_of_the_users() -> None:
+    found = observed("try: compiled(X)\nexcept Exception: pass", globals())
+    (call,) = found.calls
+    assert (call.state, bool(call.fixes), found.internal) == ("RAISED", True, ())

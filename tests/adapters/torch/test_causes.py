@@ -150,9 +150,9 @@ LIMIT = ("If all these programs are needed, raise `torch._dynamo.config.recompil
         (Change("static value", "net.0.training", "True", "False"),
          "Call `net.eval()` or `net.train()` once, before all calls"),
         (Change("number", "x.training", "1", "2"), ("Keep a tensor in `x.training`, as"
-         " `torch.tensor(2)`: its value is then not guarded")),
+         " `torch.tensor(x.training)`: its value is then not guarded")),
         (Change("number", "self.0.p", "0.5", "0.3"), ("Keep a tensor in `self[0].p`, as"
-         " `torch.tensor(0.3)`: its value is then not guarded")),
+         " `torch.tensor(self[0].p)`: its value is then not guarded")),
         (Change("shape", "m.bias", "Parameter f32[4]", "Parameter f32[5]"),
          "A program has the sizes of its parameters: keep those of `m.bias`"),
         (Change("shape", "a", "NumPy f64[3]", "NumPy f64[4]"), DYNAMIC),

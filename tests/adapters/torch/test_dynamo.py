@@ -1,5 +1,6 @@
 """What torch.compile sees of a call, and that looking leaves no trace in the user's session."""
 
+import contextlib
 import linecache
 from collections.abc import Iterator
 from typing import Any
@@ -128,6 +129,19 @@ def test_graph_breaks_are_told_with_their_lines(
     assert [v.shape for v in found.outputs] == [(3, 3)]
     assert found.printed == ("half way\n" if code == "printing(x)" else "")
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("name", ["numbered", "printing", "scaled"])
+def test_a_graph_breaks_where_pytorch_would_raise_with_fullgraph(name: str, names: Names) -> None:
+    """It takes more into a graph than without, such as `x.item()`, in newer versions."""
+    made: list[Any] = []
+    backend = lambda module, _: (made.append(module), module.forward)[1]  # noqa: E731
+    names["whole"] = torch.compile(names[name], fullgraph=True, backend=backend)
+    found = graph("whole(x)", names)
+    assert not made
+    with contextlib.suppress(Exception):
+        names["whole"](names["x"])
+    assert bool(found.breaks) == (not made)
 
 
 def test_functions_that_were_not_looked_at_are_told(names: Names) -> None:

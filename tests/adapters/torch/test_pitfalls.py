@@ -178,6 +178,19 @@ def test_an_error_of_fullgraph_is_explained_and_no_code_and_no_cache_is_changed(
     assert [len(entries(code)) for code in codes] == before
 
 
+@pytest.mark.parametrize("strict", [False, True])
+def test_an_error_of_export_is_explained(strict: bool) -> None:
+    with pytest.raises(RuntimeError) as raised:
+        torch.export.export(NAMES["Gate"](0.0), (X,), strict=strict)
+    found = explain(raised.value)
+    assert (found.source, found.blamed) == ("if h.sum() > self.limit:", ("x",))
+    assert found.fixes[0].code == CASES["gate(x)"][1]
+    with pytest.raises(RuntimeError) as raised:  # as the module does when it is called
+        torch.export.export(torch.nn.Linear(2, 2), (torch.ones(1, 3),), strict=False)
+    with pytest.raises(SnippetError, match="did not come from tracing"):
+        explain(raised.value)
+
+
 def test_what_dynamo_does_not_know_is_told_in_its_words_and_other_errors_are_not() -> None:
     found = explained(NAMES["printing"], X)
     assert found.source == 'print("here")'

@@ -1,6 +1,7 @@
 """Functions that PyTorch skips since an earlier call say so, and since when."""
 
 import gc
+import threading
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ import torch
 import torch._dynamo
 from torch._dynamo.eval_frame import skip_code
 
+from ipyjaxbench.adapters.torch.retracing.other_threads import threads_before
 from ipyjaxbench.retracing.predict import predict_code
 from ipyjaxbench.usercode.snippet import Source
 from tests.traced import observed
@@ -27,12 +29,17 @@ def disabled(x): return x * 4
 def working(x): return x * 5
 @torch.compile(backend="eager")
 def outer(x): return working(x) + 1
+def own(gm, inputs): return gm.forward
+mapped = torch.compile(lambda x: x * 6, backend=own)  # others than "eager" allow no torch.func
 X = torch.ones(3)
 """
 SINCE = "nothing was compiled: PyTorch skips it since an earlier call, which "
 FAILED = f"{SINCE}failed: backend='fails' raised: ValueError: not today"
 EMPTY = f"{SINCE}found no operations to compile"
+OF_FUNC = f"{SINCE}failed: torch.vmap or torch.func calls it: compile the function that calls"
+OF_FUNC += " these instead"
 SKIPS = "nothing was compiled: PyTorch skips this function"
+LIMITED = "with torch._dynamo.config.patch(recompile_limit=1): "
 RESET = ("Run `torch.compiler.reset()`, so that PyTorch tries again",)
 
 
@@ -51,6 +58,7 @@ def names() -> dict[str, Any]:
     [
         ("failing(X)", "failing(X)", FAILED, RESET),
         ("of_list([])", "of_list([X])", EMPTY, RESET),
+        ("torch.vmap(mapped)(torch.ones(2, 3))", "mapped(X)", OF_FUNC, RESET),
         ("", "skipped(X)", SKIPS, ()),
         ("", "[*yielding(X)]", SKIPS, ()),
     ],
@@ -92,6 +100,12 @@ def test_what_failed_is_no_program(names: dict[str, Any]) -> None:
         ("of_list([])", "[*map(of_list, [[X]])]", ["EAGER-FALLBACK"]),
         ("failing(X)", "[*map(failing, [X])]", ["EAGER-FALLBACK"]),
         ("", "[*map(working, [X, X])]", ["TRACED", "CACHED"]),
+        ("mapped(X)", "torch.vmap(mapped)(torch.ones(2, 4))", ["EAGER-FALLBACK"]),
+        (
+            "working(X)",
+            LIMITED + "[*map(working, [X, torch.ones(4)])]",
+            ["CACHED", "EAGER-FALLBACK"],
+        ),
         ("", "[*map(outer, [X, X])]", ["TRACED", "CACHED"]),
     ],
 )
@@ -117,3 +131,22 @@ def test_a_program_whose_objects_are_gone_serves_no_call(names: dict[str, Any]) 
         gc.collect()
         (call,) = predict_code(Source.plain("f(X)"), names).calls
         assert call.state == "WOULD-TRACE"
+
+
+def test_threads_that_wait_for_dynamo_are_not_skipped(names: dict[str, Any]) -> None:
+    """Each call has one row: those that waited are compiled too, and no cache was cleared."""
+
+    def waits(gm: Any, inputs: Any) -> Any:
+        while len(threads_before(names["body"])) < names["left"]:
+            pass
+        names["left"] -= 1
+        return gm.forward
+
+    names |= {"threading": threading, "left": 2}
+    names["f"] = torch.compile(names["body"], backend=waits)
+    code = "ts = [threading.Thread(target=f, args=(X,)) for _ in range(3)]\n"
+    code += "[t.start() for t in ts]; [t.join() for t in ts]"
+    calls = observed(code, names).calls
+    told = [(call.state, [each.words() for each in call.why]) for call in calls]
+    at_once = ("TRACED", ["another thread compiled the same at that time"])
+    assert told == [("TRACED", ["first call"]), at_once, at_once]

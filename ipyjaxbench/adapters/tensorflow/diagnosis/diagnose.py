@@ -13,6 +13,7 @@ import tensorflow as tf
 from ipyjaxbench.adapters.shared.diagnosis.arguments import replace_argument
 from ipyjaxbench.adapters.shared.diagnosis.describe import MAX_FIXES, describe
 from ipyjaxbench.adapters.tensorflow import trees
+from ipyjaxbench.adapters.tensorflow.compile_events import unheard
 from ipyjaxbench.adapters.tensorflow.diagnosis.fixes import find_fixes
 from ipyjaxbench.adapters.tensorflow.diagnosis.pitfalls import PLACE, message_of, pitfall_of
 from ipyjaxbench.adapters.tensorflow.graphs import autograph_source, references, tracing
@@ -21,6 +22,7 @@ from ipyjaxbench.graphs import Diagnosis, Fix, line_of
 from ipyjaxbench.usercode import Call, is_of, is_users_file
 
 
+@unheard()  # what is tried is no call of the user's
 def diagnose(call: Call, error: BaseException) -> Diagnosis:
     """Say why a call would not trace, of what tracing raised; each fix was traced."""
     blamed = _fixed_argument(call, error)

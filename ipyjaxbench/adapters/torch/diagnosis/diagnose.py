@@ -15,13 +15,14 @@ from ipyjaxbench.adapters.shared.diagnosis.describe import MAX_FIXES, UNKNOWN, d
 from ipyjaxbench.adapters.torch.diagnosis.eager_check import EagerCall
 from ipyjaxbench.adapters.torch.diagnosis.fixes import find_fixes
 from ipyjaxbench.adapters.torch.diagnosis.pitfalls import pitfall_of
-from ipyjaxbench.adapters.torch.graphs import aten, dynamo
+from ipyjaxbench.adapters.torch.graphs import aten, dynamo, export
 from ipyjaxbench.adapters.torch.graphs.arguments import plain_call
 from ipyjaxbench.adapters.torch.graphs.isolation import keep_settings
 from ipyjaxbench.adapters.torch.graphs.program import Place, is_outside_torch
 from ipyjaxbench.graphs import Diagnosis
 from ipyjaxbench.usercode import Call, expression_of_instruction, label_arguments
 
+_EXPORT_FILE = "torch/export/__init__.py"
 _MESSAGE_CHARACTERS = 200  # characters of a message
 #: What dynamo says first where an operation raised, and behind that what was raised.
 _NO_FAKE = "RuntimeError when making fake tensor call"
@@ -56,21 +57,23 @@ def diagnose(
 
 
 def explain(error: BaseException) -> Diagnosis | None:
-    """Say why torch.compile would not take a function as one graph; it is traced again.
+    """Say why torch.compile or torch.export would not take a function; it is traced again.
 
     Args:
         error: what was raised, with its traceback.
 
     Returns:
-        The diagnosis; None where dynamo did not raise it.
+        The diagnosis; None where neither raised it.
     """
-    if type(error).__module__ != "torch._dynamo.exc":
+    exported = _exported_call(error)
+    is_dynamos = type(error).__module__ == "torch._dynamo.exc"
+    if not is_dynamos and (exported is None or pitfall_of(error) is None):
         return None
-    call = _compiled_call(error)
+    call = exported or _compiled_call(error)
     if call is None:
         return _describe("the cell", error)
     with keep_settings():
-        return diagnose(call, error, _trace_one_graph)
+        return diagnose(call, error, _trace_one_graph if exported is None else export.trace)
 
 
 def _trace_one_graph(call: Call) -> None:
@@ -84,6 +87,16 @@ def _compiled_call(error: BaseException) -> Call | None:
         values = frame.f_locals
         if frame.f_code.co_name == "compile_wrapper" and "fn" in values:
             return _call_of(values["fn"], values.get("args", ()), values.get("kwargs", {}))
+    return None
+
+
+def _exported_call(error: BaseException) -> Call | None:
+    """Return what was given to `torch.export.export`, as its own frame shows."""
+    for frame, _ in walk_tb(error.__traceback__):
+        code, values = frame.f_code, frame.f_locals
+        is_own = code.co_name == "export" and code.co_filename.endswith(_EXPORT_FILE)
+        if is_own and isinstance(values.get("mod"), torch.nn.Module):
+            return _call_of(values["mod"], values.get("args") or (), values.get("kwargs") or {})
     return None
 
 

@@ -25,6 +25,7 @@ from ipyjaxbench.adapters.torch.graphs.program import (
     places_in,
     value_of,
 )
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.graphs import Break, line_of, notes
 from ipyjaxbench.usercode import Call
 
@@ -32,11 +33,14 @@ _MAX_CALLS = 4  # each finds functions that ran behind a break of the one before
 _SOURCE = re.compile(r"[LG]\['(\w+)'\]")
 _PART = re.compile(r"\._(?:modules|parameters|buffers)\['(\w+)'\]")
 _EXPLAINED = re.compile(r"Explanation: (.+?)(?:\.(?= [A-Z]|$)|$)", re.MULTILINE)
+_OF_FUNC = "torch.vmap or torch.func calls it: compile the function that calls these instead"
 _BECAUSE = (
     ("generic_jump", "Python's if or while needs a tensor's value"),
     ("Data-dependent branching", "Python's if or while needs a tensor's value"),
     ("Tensor.item()", "a Python number needs a tensor's value"),
     ("Dynamic shape operator", "the shape of a result depends on the data"),
+    ("Unsupported functorch", _OF_FUNC),
+    ("If you are reaching here", _OF_FUNC),  # the same in older versions
 )
 
 
@@ -49,10 +53,18 @@ def trace(call: Call) -> CapturedGraphs:
     return find_single_graph(call) or _made(call)
 
 
-def find_single_graph(call: Call) -> CapturedGraphs | None:
+def trace_whole(call: Call) -> CapturedGraphs:
+    """Return what `torch.compile(..., fullgraph=True)` makes of a plain call, or would break."""
+    with contextlib.suppress(*CODE_ERRORS):  # there is no such graph
+        if (found := find_single_graph(call, whole=True)) is not None:
+            return found
+    return trace(call)
+
+
+def find_single_graph(call: Call, *, whole: bool = False) -> CapturedGraphs | None:
     """Return the one graph of a call, which is not made; None where there are more."""
     ready = _prepared(call)
-    analysis = _analyse(call, ready, stop=True)
+    analysis = _analyse(call, ready, stop=True, whole=whole)
     if len(analysis.graphs) != 1 or analysis.breaks or analysis.skipped:
         return None
     return CapturedGraphs.single(analysis.graphs[0], _program(analysis.graphs[0], call, ready.root))
@@ -91,7 +103,12 @@ def _made(call: Call) -> CapturedGraphs:
 
 
 def _analyse(
-    call: Call, ready: "_Prepared", more: Sequence[FunctionType] = (), *, stop: bool = False
+    call: Call,
+    ready: "_Prepared",
+    more: Sequence[FunctionType] = (),
+    *,
+    stop: bool = False,
+    whole: bool = False,
 ) -> Analysis:
     """Have dynamo analyse a call and further functions; see `dynamo_frames.analyse`."""
     with (
@@ -99,7 +116,8 @@ def _analyse(
         isolation.undo_changes(call, is_made=not stop),
         dynamo_frames.replace_code([ready.first, *more]) as codes,
     ):
-        return dynamo_frames.analyse(replace(call, function=ready.function), codes, stop=stop)
+        made = replace(call, function=ready.function)
+        return dynamo_frames.analyse(made, codes, stop=stop, whole=whole)
 
 
 @dataclass(frozen=True)

@@ -45,13 +45,14 @@ class Analysis:
     strangers: dict[int, CodeType] = field(default_factory=dict)
 
 
-def analyse(call: Call, codes: Iterable[CodeType], *, stop: bool) -> Analysis:
+def analyse(call: Call, codes: Iterable[CodeType], *, stop: bool, whole: bool = False) -> Analysis:
     """Make a call with dynamo's analysis switched on; compile nothing beyond dynamo's own part.
 
     Args:
         call: it is made, or only begun.
         codes: of functions that may be analysed: dynamo keeps what it finds with them.
         stop: stop once the first function was analysed, before it is run.
+        whole: analyse as with ``fullgraph=True``, for which dynamo takes more into a graph.
 
     Raises:
         SnippetError: dynamo is switched off.
@@ -65,7 +66,7 @@ def analyse(call: Call, codes: Iterable[CodeType], *, stop: bool) -> Analysis:
         analysis.graphs.append(module)
         return module.forward
 
-    convert = getattr(torch._dynamo.optimize(backend), "callback", None)
+    convert = getattr(torch._dynamo.optimize(backend, nopython=whole), "callback", None)
     if not callable(convert):
         asked = by_caller("--dynamo", "stage='dynamo'")
         raise SnippetError(

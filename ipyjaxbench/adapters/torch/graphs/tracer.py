@@ -6,10 +6,12 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 
+from ipyjaxbench.adapters.torch.compilation import takes_whole
 from ipyjaxbench.adapters.torch.diagnosis.diagnose import diagnose, explain
 from ipyjaxbench.adapters.torch.graphs import stages
 from ipyjaxbench.adapters.torch.graphs.arguments import inputs_with_state, plain_call
 from ipyjaxbench.adapters.torch.graphs.captured import CapturedGraphs
+from ipyjaxbench.adapters.torch.graphs.dynamo import trace_whole
 from ipyjaxbench.adapters.torch.graphs.isolation import is_torchs, keep_settings
 from ipyjaxbench.adapters.torch.graphs.program import operation
 from ipyjaxbench.errors import CODE_ERRORS, IpyJaxBenchError, SnippetError
@@ -49,6 +51,7 @@ class TorchTracer(GraphTracer):
         __tracebackhide__ = True
         stale = tuple(_stale_program(self.framework, call))
         has_values = not any(is_of(arg, Shape) for arg in call.args)
+        is_whole = takes_whole(call.function)
         call = plain_call(call)
         try:
             inputs = inputs_with_state(call)
@@ -59,7 +62,7 @@ class TorchTracer(GraphTracer):
         if not is_theirs:
             return None
         stage = options.stage_of("torch")
-        find = stages.STAGES[stage]
+        find = trace_whole if stage == "dynamo" and is_whole else stages.STAGES[stage]
         if not has_values:
             find = partial(stages.trace_without_values, stage=stage)
         start = _CLOCK.now()

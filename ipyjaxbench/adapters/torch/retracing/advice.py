@@ -80,8 +80,8 @@ def _number_fix(change: Change) -> str:
         return f"Each `{path}` needs its own program: keep it constant, or use torch.where"
     if "." not in path:
         return _FIXES["number"].format(path=path)
-    value = f"`torch.tensor({change.new})`"
-    return f"Keep a tensor in `{_typed(path)}`, as {value}: its value is then not guarded"
+    typed = _typed(path)  # one advice, whatever the values
+    return f"Keep a tensor in `{typed}`, as `torch.tensor({typed})`: its value is then not guarded"
 
 
 def _global_fix(change: Change) -> str:

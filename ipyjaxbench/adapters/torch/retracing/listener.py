@@ -1,6 +1,7 @@
 """Keeps the signatures with which functions are compiled when nobody looks at the calls."""
 
 import sys
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from traceback import walk_stack
@@ -22,13 +23,17 @@ from ipyjaxbench.adapters.torch.retracing import (
 from ipyjaxbench.adapters.torch.retracing.call_watch import TorchCallWatch
 from ipyjaxbench.adapters.torch.retracing.callee import Entered
 from ipyjaxbench.adapters.torch.retracing.evidence import evidence
+from ipyjaxbench.adapters.torch.retracing.other_threads import threads_before
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.host import Clock
-from ipyjaxbench.retracing import CacheMiss, CallCompiler, CallWatch, Retracing
+from ipyjaxbench.retracing import CacheMiss, CallCompiler, CallWatch, Change, Retracing
+from ipyjaxbench.usercode import token
 
 #: Names in dynamo's record of times: all of a backend, and inductor in it.
 _BACKEND, _INDUCTOR = "OutputGraph.call_user_compiler", "compile_fx_inner"
 _CALENDAR = Clock.calendar()
+#: PyTorch keeps both programs.
+_AT_ONCE = Change("guard", new="another thread compiled the same at that time")
 
 
 class _Listener:
@@ -39,6 +44,7 @@ class _Listener:
         self._last: CacheMiss | None = None
         self._frame = 0  # the identity of the frame that makes the last call
         self._spent = (0.0, 0.0)  # seconds of backends and of inductor that are accounted for
+        self._waiting: dict[int, set[int]] = {}  # threads, by token of the code that was compiled
 
     def on_code(self, code: CodeType, made: object) -> None:
         """Report a frame whose code dynamo has made: its backend is through, the rest nearly."""
@@ -68,10 +74,14 @@ class _Listener:
             return self._last if self._frame in above else None
         callee.keep_owner(made, entered.owner)
         changes, beside, accepted = evidence(entered)
+        number, thread = token(entered.code), threading.get_ident()
+        is_at_once = thread in self._waiting.get(number, ())
+        self._waiting[number] = threads_before(call[0])
         miss = cache_miss(
             callee.display_name(call[0]), cache_key.signature(entered), caller,
-            placed=False, fallback_reasons=changes, accepted=accepted, beside=beside,
-            cleared=callee.has_no_entries(entered.code),
+            placed=False, fallback_reasons=changes or ((_AT_ONCE,) if is_at_once else ()),
+            accepted=accepted, beside=beside,
+            cleared=callee.has_no_entries(entered.code) and not is_at_once,
         )  # fmt: skip
         self._last, self._frame = miss, id(caller)
         self._on_miss(miss)

@@ -11,6 +11,7 @@ from ipyjaxbench.adapters.shared.retracing import main_frame, site_of
 from ipyjaxbench.adapters.torch.compile_events import DynamoEvents
 from ipyjaxbench.adapters.torch.retracing import callee
 from ipyjaxbench.adapters.torch.retracing.frames import attribute
+from ipyjaxbench.adapters.torch.retracing.other_threads import threads_in
 from ipyjaxbench.retracing import CachedCall, Change, OnHit, Outcome
 from ipyjaxbench.usercode import Site
 
@@ -52,7 +53,7 @@ class SkippedCalls:
         function = disabled if call is None else call[0]
         if function is None or searches is None or CompileContext.current_compile_id() is not None:
             return  # what dynamo calls while it compiles is none of the user's
-        self.settle()
+        self._settle(thread)
         self._begun[thread] = _Begun(
             function,
             site_of(frame, main_frame()),
@@ -62,21 +63,22 @@ class SkippedCalls:
         )
 
     def settle(self) -> None:
-        """Tell of the latest call of each thread, if dynamo skipped it."""
-        for thread in [*self._begun]:
-            begun = self._begun.pop(thread, None)
-            if begun is not None:
-                self._tell(thread, begun)
+        """Tell of the latest call of each thread, if it is over and dynamo skipped it."""
+        for thread, begun in [*self._begun.items()]:
+            if thread not in threads_in(begun.function):
+                self._settle(thread)
 
-    def _tell(self, thread: int, begun: _Begun) -> None:
-        if self.report is None or self._events.hits is None:
+    def _settle(self, thread: int) -> None:
+        begun = self._begun.pop(thread, None)
+        if begun is None or self.report is None or self._events.hits is None:
             return
         new = self._events.read()[begun.entries :]
         entries = [each.metrics for each in new if each.thread in (None, thread)]
         is_made = any(attribute(each, "graph_op_count") is not None for each in entries)
-        if is_made or self._events.hits[thread][begun.searches :]:
+        hits = self._events.hits[thread][begun.searches :]
+        if is_made or any(hits):
             return  # the other hooks tell
-        outcome = self._outcome(begun.function, entries, ())
+        outcome = self._outcome(begun.function, entries, hits)
         if begun.is_disabled:
             outcome = Outcome("BYPASSED", why=(DISABLED,))
         if outcome is not None and outcome.state in _SKIPPED:
