@@ -39,7 +39,13 @@ COMPARING: dict[str, Callable[[], Note]] = {
 }
 
 #: Those that name magics and functions, and no option with its value.
-PROSE = ("slowed-by-others", "depends-on-interleaving", "warm-cache", "warm-cpu-cache")
+PROSE = (
+    "slowed-by-others",
+    "depends-on-interleaving",
+    "warm-cache",
+    "warm-cpu-cache",
+    "converted-once",
+)
 
 
 class Place(NamedTuple):

@@ -1,10 +1,9 @@
 """Modules whose dtype or device the first call changes: later calls have nothing to convert."""
 
 import pytest
+import torch
 
 from ipyjaxbench.timing.functions import measure_code
-
-torch = pytest.importorskip("torch")
 
 
 @pytest.mark.parametrize(
