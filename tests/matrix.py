@@ -39,7 +39,8 @@ OF_FRAMEWORKS = tuple(
 )  # fmt: skip
 #: What differs between Pythons in the magics themselves.
 OF_PYTHON = tuple(f"tests/jupyter/test_{name}.py" for name in ("errors", "fwtime", "namespaces"))
-OF_PYTHON += ("tests/usercode/test_reads.py",)  # by what the code is compiled to
+#: By what code is compiled to, and how it is followed.
+OF_PYTHON += ("tests/usercode/test_reads.py", "tests/usercode/test_loaded_names.py")
 #: What is told by IPython's own parts, where a version lies between two that run all.
 OF_SHELL = tuple(
     f"tests/jupyter/test_{name}.py"

@@ -16,9 +16,15 @@ _BY_TEXT = frozenset(("globals", "locals", "vars", "getattr", "eval", "exec", "e
 class LoadedNames(AbstractContextManager["LoadedNames"]):
     """Notes each name that is loaded while the context is open: globals, attributes, and its own.
 
+    From Python 3.13 on it notes nothing of code that runs for the first time within one: the code
+    is prepared for it then.
+
     Attributes:
+        runs: how often the same code is to run, each time within another one, until all is noted.
         names: that were loaded; None where another tracer runs, or names may be found by text.
     """
+
+    runs = 1 if sys.version_info < (3, 13) else 2
 
     def __init__(self) -> None:
         self._found: set[str] = set()
@@ -26,6 +32,7 @@ class LoadedNames(AbstractContextManager["LoadedNames"]):
 
     def __enter__(self) -> "LoadedNames":
         if sys.gettrace() is None:  # no debugger's
+            sys._getframe().f_trace_opcodes = True  # Python 3.12 has to know before
             sys.settrace(self._on_call)
             self._is_open = True
         return self

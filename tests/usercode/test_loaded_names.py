@@ -22,8 +22,9 @@ def by_text() -> int:
 
 def test_what_is_loaded_is_known_and_what_is_not_reached_is_not() -> None:
     before = sys.gettrace()
-    with LoadedNames() as loaded:
-        found = [read(n) for n in range(2)]
+    for _ in range(LoadedNames.runs):
+        with LoadedNames() as loaded:
+            found = [read(n) for n in range(2)]
     assert (found, sys.gettrace()) == ([4, 5], before)
     assert loaded.names is not None
     assert loaded.names >= {"verbose", "here", "given", "owner", "rate"}
@@ -33,8 +34,9 @@ def test_what_is_loaded_is_known_and_what_is_not_reached_is_not() -> None:
 def test_nothing_is_known_where_names_are_texts_or_another_tracer_runs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with LoadedNames() as loaded:
-        by_text()
+    for _ in range(LoadedNames.runs):
+        with LoadedNames() as loaded:
+            by_text()
     assert loaded.names is None
     monkeypatch.setattr(sys, "gettrace", lambda: print)
     with LoadedNames() as loaded:

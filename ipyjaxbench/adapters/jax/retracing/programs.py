@@ -102,11 +102,12 @@ def names_used(
     None if not known.
     """
     call, fixed = _call_of(function, args, kwargs, static)
-    with Muted(), unlogged(), rolled_back(roots_of(call)) as left, tracing.silent():
-        if left.cut:
-            return None
-        with LoadedNames() as loaded:
-            traced = _anew(lambda: tracing.traced_as(call, fixed))
+    for _ in range(LoadedNames.runs):
+        with Muted(), unlogged(), rolled_back(roots_of(call)) as left, tracing.silent():
+            if left.cut:
+                return None
+            with LoadedNames() as loaded:
+                traced = _anew(lambda: tracing.traced_as(call, fixed))
     if traced is None or loaded.names is None:
         return None
     effects = traced.side_effects
