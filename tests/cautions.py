@@ -6,7 +6,7 @@ import ipyjaxbench
 from ipyjaxbench.reports.note import Note
 
 _CODES = ("narrowed", "reduced-precision", "default-precision", "setting-on", "watched",
-          "processes", "recorded")  # fmt: skip
+          "processes", "recorded", "shapes-only")  # fmt: skip
 
 
 def cautions(code: str, names: dict[str, Any]) -> list[Note]:

@@ -13,7 +13,7 @@ from ipyjaxbench.graphs import notes as graph_notes
 from ipyjaxbench.reports.note import Note
 from ipyjaxbench.steps import notes as step_notes
 from ipyjaxbench.timing import notes
-from ipyjaxbench.timing.validity import growth_notes, notes as validity_notes
+from ipyjaxbench.timing.validity import growth_notes, notes as validity_notes, setting_notes
 
 MEANING, KNOW = "!", "·"
 AGAIN = "pass what changes to f as an argument, or run the cell that defines f again"
@@ -114,26 +114,27 @@ EXAMPLES: list[tuple[Note, str]] = [
     ),
     (validity_notes.no_work(3.7e-9), "about as fast as an empty loop (3.7 ns): there is nothing"),
     (notes.output_hidden(3), "printed (3 writes) is hidden"),
-    (validity_notes.not_usable("torch", "ImportError: no"), "cannot be used (ImportError: no), so"),
-    (validity_notes.unknown_part("jax", "compilations are not told."), "jax: compilations are not"),
+    (setting_notes.not_usable("torch", "ImportError: no"), "cannot be used (ImportError: no), so"),
+    (setting_notes.unknown_part("jax", "compilations are not told."), "jax: compilations are not"),
     (validity_notes.copies("x may go from the host to jax cpu:0", 36_000_000), "cpu:0 (34.3 MiB)."),
     (notes.names_stay_inside(["y", "z"]), "Not assigned: y, z."),
-    (validity_notes.narrowed(["x", "y"], "float64", "float32"), "x, y are float64; JAX converts"),
+    (setting_notes.narrowed(["x", "y"], "float64", "float32"), "x, y are float64; JAX converts"),
     (
-        validity_notes.reduced_precision("gpu:0", 'mode is "fast"', 2.91e-4, "mode = exact"),
+        setting_notes.reduced_precision("gpu:0", 'mode is "fast"', 2.91e-4, "mode = exact"),
         "TF32: float32 matrix products on gpu:0 are computed in it (relative error 3e-04, not",
     ),
     (
-        validity_notes.default_precision("gpu:0", "JAX's default", 2.91e-4, "mode = exact"),
+        setting_notes.default_precision("gpu:0", "JAX's default", 2.91e-4, "mode = exact"),
         "(relative error 3e-04, not 1e-07): JAX's default",
     ),
-    (validity_notes.setting_on("jax_disable_jit", "nothing is compiled", "turn it off"), "is on:"),
-    (validity_notes.watched("torch.profiler"), "torch.profiler is active"),
+    (setting_notes.setting_on("jax_disable_jit", "nothing is compiled", "turn it off"), "is on:"),
+    (setting_notes.watched("torch.profiler"), "torch.profiler is active"),
     (
-        validity_notes.stale_program(*STALE),
+        setting_notes.stale_program(*STALE),
         "f runs a stale program: scale was 2.0",
     ),
-    (validity_notes.processes(2, 0), "the time of process 0 of 2;"),
+    (setting_notes.shapes_only(), "a shape and no numbers, as on the meta device"),
+    (setting_notes.processes(2, 0), "the time of process 0 of 2;"),
     (comparison_notes.arm_failed("jax", "ValueError: no"), "jax failed: ValueError: no."),
     (
         comparison_notes.other_result("jax", "numpy", " by 30 %"),
@@ -233,7 +234,7 @@ EXAMPLES: list[tuple[Note, str]] = [
     (graph_notes.static_nan(["v"]), "v is static and NaN."),
     (graph_notes.drawn_once(["np.random"]), "drawn from np.random during tracing"),
     (
-        validity_notes.recorded("Autograd", "with torch.no_grad(): ... around it"),
+        setting_notes.recorded("Autograd", "with torch.no_grad(): ... around it"),
         "Autograd records",
     ),
     (step_notes.loop_stopped(1), "Interrupted after 1 whole step: these are measured."),
@@ -262,7 +263,7 @@ MISLEADING = {
     *("slowed-by-others", "copies-alone", "baked-in", "call-made", "called-back", "key-reused"),
     *("loops-once", "no-estimate", "nothing-cut", "tracer-kept", "static-nan", "drawn-once"),
     *("loop-failed", "device-failed", "default-precision", "stale-program"),
-    *("cached-is-stale", "converted-once"),
+    *("cached-is-stale", "converted-once", "shapes-only"),
 }
 
 
@@ -275,7 +276,8 @@ def in_magic() -> Iterator[None]:
 
 def makers() -> list[Callable[..., Note]]:
     """Every function of the package that makes a Note."""
-    rooms = (notes, validity_notes, growth_notes, comparison_notes, graph_notes, step_notes)
+    rooms = (notes, validity_notes, growth_notes, setting_notes, comparison_notes, graph_notes,
+             step_notes)  # fmt: skip
     functions = [f for room in rooms for _, f in inspect.getmembers(room, inspect.isfunction)]
     modules = {room.__name__ for room in rooms}
     own = [f for f in functions if f.__module__ in modules and not f.__name__.startswith("_")]
@@ -291,7 +293,7 @@ def test_every_function_gives_a_code_of_its_own_that_it_is_named_after() -> None
 def test_the_mark_says_whether_it_changes_what_a_figure_means() -> None:
     assert {note.code for note, _ in EXAMPLES if note.mark == MEANING} == MISLEADING
     assert {note.mark for note, _ in EXAMPLES} == {MEANING, KNOW}
-    assert validity_notes.setting_on("cudnn.benchmark", "it tries", "", mark=KNOW).mark == KNOW
+    assert setting_notes.setting_on("cudnn.benchmark", "it tries", "", mark=KNOW).mark == KNOW
 
 
 @pytest.mark.parametrize(("note", "words"), EXAMPLES, ids=[note.code for note, _ in EXAMPLES])
@@ -318,7 +320,7 @@ def test_a_note_is_a_sentence_of_one_line(note: Note, words: str) -> None:
         (validity_notes.copies("data may go to a device", None),
          "In every call, data may go to a device."),
         (validity_notes.copies("x goes", 0), "In every call, x goes (0 B)."),
-        (validity_notes.narrowed(["x"], "int64", "int32"),
+        (setting_notes.narrowed(["x"], "int64", "int32"),
          "x is int64; JAX converts it to int32 because x64 is off."),
         (validity_notes.not_called("lambda: f(x)", call="f(x)", made=True),
          "lambda: f(x) is a function, but it is not called: only creating it was timed."),

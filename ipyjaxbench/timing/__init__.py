@@ -52,16 +52,17 @@ from ipyjaxbench.timing.steady_state import OnProgress, Steady, gc_paused
 from ipyjaxbench.timing.validity.code_facts import CodeFacts
 from ipyjaxbench.timing.validity.compiled_work import find_builder
 from ipyjaxbench.timing.validity.container_growth import ContainerGrowth
-from ipyjaxbench.timing.validity.notes import (
+from ipyjaxbench.timing.validity.notes import half_product as note_half_product
+from ipyjaxbench.timing.validity.product_format import product_format
+from ipyjaxbench.timing.validity.setting_notes import (
     default_precision as note_default_precision,
-    half_product as note_half_product,
     narrowed as note_narrowed,
     processes as note_processes,
     recorded as note_recorded,
     reduced_precision as note_reduced_precision,
     setting_on as note_setting_on,
+    shapes_only as note_shapes_only,
     stale_program as note_stale_program,
     watched as note_watched,
 )
-from ipyjaxbench.timing.validity.product_format import product_format
 from ipyjaxbench.timing.verdict import NO_FIGURE, VERDICT_MEANINGS

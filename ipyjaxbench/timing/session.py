@@ -35,7 +35,7 @@ from ipyjaxbench.timing.pending_jobs import PendingJobs
 from ipyjaxbench.timing.rewind import Rewind
 from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.synchronize import Drain
-from ipyjaxbench.timing.validity import checks, notes as validity_notes
+from ipyjaxbench.timing.validity import checks, setting_notes
 from ipyjaxbench.timing.validity.background_work import Background
 from ipyjaxbench.timing.validity.carryover_effects import CarryoverEffects
 from ipyjaxbench.timing.validity.host_copies import converted_arrays
@@ -131,8 +131,8 @@ def open_session(
     """Wait for earlier work, and prepare to make calls, of one of several arms or of one alone."""
     clock = clock or CLOCKS[options.clock]()
     frameworks, broken = loaded()
-    shown = [validity_notes.not_usable(name, why) for name, why in broken.items()]
-    shown += [validity_notes.unknown_part(f.name, gap) for f in frameworks for gap in f.gaps]
+    shown = [setting_notes.not_usable(name, why) for name, why in broken.items()]
+    shown += [setting_notes.unknown_part(f.name, gap) for f in frameworks for gap in f.gaps]
     drain = Drain(frameworks, clock)
     if drain.waited > _MIN_REPORTED_WAIT_NS:
         shown.append(notes.earlier_work(drain.waited * 1e-9))

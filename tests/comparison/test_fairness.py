@@ -12,7 +12,7 @@ from ipyjaxbench.device import DeviceInventory
 from ipyjaxbench.frameworks import Placement, Scope, loaded
 from ipyjaxbench.reports import Note
 from ipyjaxbench.testing import FakeClock, FakeDevice
-from ipyjaxbench.timing.validity.notes import default_precision, reduced_precision
+from ipyjaxbench.timing.validity.setting_notes import default_precision, reduced_precision
 from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.fake_framework import FakeCompilation, FakeFramework
 

@@ -7,7 +7,7 @@ import pytest
 from ipyjaxbench import Measurement
 from ipyjaxbench.frameworks import registry
 from ipyjaxbench.reports import MIME, Note
-from ipyjaxbench.timing.validity.notes import default_precision, reduced_precision
+from ipyjaxbench.timing.validity.setting_notes import default_precision, reduced_precision
 from tests.fake_framework import FakeFramework
 from tests.shell import Shell
 

@@ -106,8 +106,11 @@ def _has_zstandard() -> bool:
 
 def _ignored_callbacks() -> Any:
     setting: Any = getattr(config, "remove_custom_partitioning_ptr_from_cache_key", None)
-    kinds: Any = cache_key.IgnoreCallbacks
-    return kinds.CUSTOM_PARTITIONING if setting is not None and setting.value else kinds.NO
+    is_on = setting is not None and bool(setting.value)
+    kinds: Any = getattr(cache_key, "IgnoreCallbacks", None)
+    if kinds is None:  # from JAX 0.12 on
+        return is_on
+    return kinds.CUSTOM_PARTITIONING if is_on else kinds.NO
 
 
 def _describe_program(module: Any) -> _Fields:

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from ipyjaxbench.adapters.shared.matmul_precision import may_multiply, note_rounding
+from ipyjaxbench.adapters.torch.placement import SHAPES_ONLY
 from ipyjaxbench.adapters.torch.precision import MIXED, matmul_precision
 from ipyjaxbench.reports import GOOD_TO_KNOW, Note
 from ipyjaxbench.timing import (
@@ -15,6 +16,7 @@ from ipyjaxbench.timing import (
     note_processes,
     note_recorded,
     note_setting_on,
+    note_shapes_only,
     note_watched,
 )
 
@@ -23,11 +25,13 @@ _BACKWARD = {"backward", "grad", "vjp", "jacobian", "jacrev", "hessian", "value_
 
 
 class TorchCaveats(Caveats):
-    """Stale programs, what autograd recorded, debugging modes, several processes, rounding."""
+    """Stale programs, shapes alone, autograd's records, debugging modes, processes, rounding."""
 
     def caveats(self, code: CodeFacts) -> Iterator[Note]:
         """Yield all that there is to say."""
         yield from self._stale_programs(code)
+        if any(p.devices == (SHAPES_ONLY,) for p in code.outputs):
+            yield note_shapes_only()
         if _is_recorded(code) and not _goes_backward(code):
             yield note_recorded("Autograd", "wrap it in  with torch.no_grad(): ...")
         yield from _note_rounding(code)

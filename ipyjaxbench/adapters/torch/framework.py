@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 
 from ipyjaxbench.adapters.torch import accelerators
-from ipyjaxbench.adapters.torch.placement import has_no_numbers, named_parts, shape_of
+from ipyjaxbench.adapters.torch.placement import (
+    SHAPES_ONLY,
+    has_no_numbers,
+    is_shape,
+    named_parts,
+    shape_of,
+)
 from ipyjaxbench.adapters.torch.sharding import is_mesh
 from ipyjaxbench.frameworks import Framework, Placement, Wait
 from ipyjaxbench.host import host_memory
@@ -76,7 +82,7 @@ class Torch(Framework):
                 arrays=1,
                 dtype=str(array.dtype).removeprefix("torch."),
                 shape=shape_of(array),
-                devices=(str(array.device),),
+                devices=(SHAPES_ONLY if is_shape(array) else str(array.device),),
                 nbytes=0 if is_empty else array.numel() * array.element_size(),
                 recorded=array.grad_fn is not None,
             )

@@ -9,6 +9,8 @@ import torch
 from ipyjaxbench.adapters.torch.sharding import is_mesh
 from ipyjaxbench.usercode import is_of
 
+#: Where a tensor is that has a shape and no numbers, as PyTorch calls it.
+SHAPES_ONLY = "meta"
 #: What a tensor of a kind that does not have it raises when it is asked.
 UNSUPPORTED = (RuntimeError, ValueError, NotImplementedError)
 
@@ -21,7 +23,9 @@ def has_no_numbers(array: Any) -> bool:
 def is_shape(array: Any) -> bool:
     """Whether there is a shape alone, on the meta device or for a tracer."""
     fake: Any = sys.modules.get("torch._subclasses.fake_tensor")
-    return array.device.type == "meta" or (fake is not None and isinstance(array, fake.FakeTensor))
+    return array.device.type == SHAPES_ONLY or (
+        fake is not None and isinstance(array, fake.FakeTensor)
+    )
 
 
 def shape_of(array: Any) -> tuple[int, ...]:

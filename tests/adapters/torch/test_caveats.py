@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 import torch._dynamo  # changes the environment when it is loaded
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
 import ipyjaxbench
@@ -136,9 +137,13 @@ def test_several_processes_are_told() -> None:
     assert note.text == "This is the time of process 1 of 2; the others may differ."
 
 
-def test_a_tensor_without_data_is_timed() -> None:
+@pytest.mark.parametrize("context", [partial(torch.device, "meta"), FakeTensorMode])
+def test_a_tensor_without_numbers_is_timed_and_told(context: Any) -> None:
     """No autocast exists for its device."""
-    names = {"m": torch.ones(3, device="meta")}
+    with context():
+        names = {"m": torch.ones(3)}
     result = ipyjaxbench.measure_code("m + 1", names, number=2, repeat=2)
     assert result.outputs[0].devices == ("meta",)
-    assert cautions("m + 1", names) == []
+    (note,) = cautions("m + 1", names)
+    assert note.text.endswith("as on the meta device: nothing was computed.")
+    assert cautions("tuple(m.shape)", names) == []

@@ -246,6 +246,23 @@ def test_what_is_no_call_with_tensors_is_told_so(names: Names) -> None:
             trace_program(Source.plain(code), names, GraphOptions())
 
 
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("lazy(x)", "parameter weight has no shape before the first call of its module: call that"),
+        ("scaled(rows, w)", "x is a nested tensor, .*: pass what its .to_padded_tensor"),
+    ],
+)
+def test_tensors_without_a_shape_are_refused(code: str, message: str, names: Names) -> None:
+    rows = torch.nested.nested_tensor([torch.ones(2, 4), x := names["x"]], layout=torch.jagged)
+    names |= {"lazy": torch.nn.LazyLinear(2), "rows": rows}
+    with pytest.raises(SnippetError, match=message):
+        graph(code, names)
+    assert graph("lazy(x)", names, stage="dynamo").operations == 1
+    names["lazy"](x)
+    assert graph("lazy(x)", names).operations == 2
+
+
 def test_a_long_graph_is_folded(names: Names) -> None:
     found = graph("long(x)", names)
     assert found.operations == 200

@@ -105,6 +105,12 @@ def test_a_cause_that_is_no_argument_is_told_beside_one_that_is(cell: str, words
     assert reasons(TABLE, f"f(X)\n{cell}") == [NEW, f"{FEWER_ROWS}; {words}"]
 
 
+def test_a_value_that_is_computed_between_two_graphs_is_told_without_pytorchs_name() -> None:
+    found = reasons("@compiled\ndef f(x): return x * x.sum().item()", "f(X); f(X + 1)")
+    words = "what Python computed at the graph break was 16.0, and is another value"
+    assert found == [NEW, words]
+
+
 def test_what_a_program_takes_is_no_cause_beside_one_that_is_no_argument() -> None:
     assert reasons(TABLE.replace("False", "True"), "f(X); T['k'] = 4; f(X[:2])") == [
         NEW, "global T['k']: 3 → 4 (static value)",

@@ -9,6 +9,7 @@ from torch.utils import _pytree as pytree
 
 from ipyjaxbench.adapters.torch import trees
 from ipyjaxbench.adapters.torch.compilation import original
+from ipyjaxbench.errors import SnippetError, by_caller
 from ipyjaxbench.usercode import Call, is_of, label_arguments
 
 
@@ -83,6 +84,26 @@ def inputs_with_state(call: Call) -> CallInputs:
 
     named = ("", *call.labels)
     return inputs_of(replace(call, function=with_state, args=(state, *call.args), labels=named))
+
+
+def check_shapes(inputs: CallInputs, *, may_be_lazy: bool) -> None:
+    """Refuse tensors whose shapes are not known before a call, or are no numbers.
+
+    Raises:
+        SnippetError: there is one.
+    """
+    for name, tensor in zip(inputs.names, inputs.tensors, strict=True):
+        if tensor.is_nested:
+            raise SnippetError(
+                f"{name} is a nested tensor, and a graph needs rows of one length: pass what its"
+                " .to_padded_tensor(0.0) gives"
+            )
+        if torch.nn.parameter.is_lazy(tensor) and not may_be_lazy:
+            traces = by_caller("%fxgraph --dynamo", "stage='dynamo'")
+            raise SnippetError(
+                f"the parameter {name} has no shape before the first call of its module: call that"
+                f" once, or use {traces}"
+            )
 
 
 def _names_of(args: Sequence[Any], kwargs: Mapping[str, Any], named: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ from functools import partial
 from ipyjaxbench.adapters.torch.compilation import takes_whole
 from ipyjaxbench.adapters.torch.diagnosis.diagnose import diagnose, explain
 from ipyjaxbench.adapters.torch.graphs import stages
-from ipyjaxbench.adapters.torch.graphs.arguments import inputs_with_state, plain_call
+from ipyjaxbench.adapters.torch.graphs.arguments import check_shapes, inputs_with_state, plain_call
 from ipyjaxbench.adapters.torch.graphs.captured import CapturedGraphs
 from ipyjaxbench.adapters.torch.graphs.dynamo import trace_whole
 from ipyjaxbench.adapters.torch.graphs.isolation import is_torchs, keep_settings
@@ -62,6 +62,7 @@ class TorchTracer(GraphTracer):
         if not is_theirs:
             return None
         stage = options.stage_of("torch")
+        check_shapes(inputs, may_be_lazy=stage == "dynamo")
         find = trace_whole if stage == "dynamo" and is_whole else stages.STAGES[stage]
         if not has_values:
             find = partial(stages.trace_without_values, stage=stage)

@@ -26,8 +26,13 @@ _DEVICE = re.compile(
 )
 _TYPE = re.compile(r"^expected type of '(?P<path>.+?)' to be a tensor type.*? found <class '(.+)'>")
 _EQUAL = re.compile(r"^(?P<path>[^=<>!]+?) == (?P<old>.+)$")
-#: What PyTorch says in place of a condition where a value is gone that a program was made with.
-_GONE = re.compile(r"^Cache line invalidated because (?P<path>.+?) got deallocated")
+#: What a user knows by no name: a value that is gone, and one that was computed between graphs.
+_NAMELESS = {
+    re.compile(r"^Cache line invalidated because (?P<path>.+?) got deallocated"):
+        "{path} is a different object (the earlier one is gone)",
+    re.compile(r"^___stack\d+ == (?P<old>.+)$"):
+        "what Python computed at the graph break was {old}, and is another value",
+}  # fmt: skip
 #: What signatures hold of the state that PyTorch guards.
 IN_SIGNATURE = (
     "grad_mode", "num_threads", "default_dtype", "deterministic_algorithms", "autocast",
@@ -36,8 +41,7 @@ IN_SIGNATURE = (
 _STATE = re.compile(r"^GLOBAL_STATE changed: (?P<what>\w+)")
 _GLOBAL, _LOCAL = re.compile(r"G\['(\w+)'\]"), re.compile(r"L\['(\w+)'\]")
 _PART = re.compile(r"\._(?:modules|parameters|buffers)\['(\w+)'\]")
-#: A NumPy array, as PyTorch takes it.
-_ARRAY = re.compile(r"___from_numpy\(([^()]+)\)")
+_ARRAY = re.compile(r"___from_numpy\(([^()]+)\)")  # a NumPy array, as PyTorch takes it
 _AROUND = re.compile(r"\bargs\[(\d+)\]")
 #: What is another object, or of another type, than it was.
 _OBJECT = re.compile(r"^___check_(?P<what>obj|type)_id\((?P<path>[^,]+), .*$")
@@ -210,9 +214,9 @@ def _value_now(text: str, entered: Entered | None) -> Any:
 
 
 def _change(text: str, value: Any, names: Sequence[str]) -> Change:
-    if gone := _GONE.match(text):
-        new = f"{gone['path']} is a different object (the earlier one is gone)"
-        return Change("guard", new=new)
+    for pattern, words in _NAMELESS.items():
+        if said := pattern.match(text):
+            return Change("guard", new=words.format(**said.groupdict()))
     if tensor := _TENSOR.match(text):
         return _tensor_change(tensor)
     if device := _DEVICE.match(text):
