@@ -32,15 +32,15 @@ OF_FRAMEWORKS = tuple(
     for name in (
         "jax/test_framework", "jax/test_graph", "jax/test_xla_costs", "jax/test_pitfalls",
         "jax/test_traces", "jax/test_transfers", "jax/test_call_watch", "jax/test_stale_unseen",
-        "jax/test_earlier_client",
+        "jax/test_earlier_client", "jax/test_disk_cache",
         "jax/test_work", "jax/test_caveats", "numpy/test_framework", "tensorflow/test_framework",
         "tensorflow/test_traces",
     )
 )  # fmt: skip
 #: What differs between Pythons in the magics themselves.
 OF_PYTHON = tuple(f"tests/jupyter/test_{name}.py" for name in ("errors", "fwtime", "namespaces"))
-#: By what code is compiled to, and how it is followed.
-OF_PYTHON += ("tests/usercode/test_reads.py", "tests/usercode/test_loaded_names.py")
+#: By what code is compiled to, how it is followed, and what objects hold.
+OF_PYTHON += ("tests/usercode", "tests/frameworks/test_positions.py")
 #: What is told by IPython's own parts, where a version lies between two that run all.
 OF_SHELL = tuple(
     f"tests/jupyter/test_{name}.py"

@@ -79,6 +79,28 @@ def filled_slots(value: object, members: Mapping[str, MemberDescriptorType]) -> 
     return found
 
 
+def unnamed_dictionary(value: object) -> dict[str, Any] | None:
+    """Return the ``__dict__`` of an object whose class has that of another class under this name.
+
+    So has one made by ``type(name, bases, dict(vars(other)))``, as TensorFlow does.
+
+    Example:
+        >>> kind = type("Copied", (), dict(vars(type("Other", (), {}))))
+        >>> unnamed_dictionary(kind())
+        {}
+    """
+    import ctypes
+
+    read = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object)(
+        ("PyObject_GenericGetDict", ctypes.pythonapi)
+    )
+    try:
+        found: dict[str, Any] = read(value)
+    except AttributeError:
+        return None
+    return found
+
+
 def solid_base(kind: type) -> type:
     """Return the class that lays out the memory of a class's objects: it is written in C.
 

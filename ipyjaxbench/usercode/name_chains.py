@@ -13,6 +13,8 @@ from ipyjaxbench.usercode.names_as_text import codes_as_text
 from ipyjaxbench.usercode.objects import is_exactly
 
 _NO_KEY = object()
+#: What loads a variable of a function around; in the body of a class in several ways.
+_CLOSED_OVER = ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
 
 
 class Chain(NamedTuple):
@@ -70,6 +72,7 @@ def _chains_of(
     chain: Chain | None = None
     key: Any = _NO_KEY
     offsets, _ = host_arguments(code)
+    cells = {*code.co_cellvars, *code.co_freevars}
     for each in dis.get_instructions(code):
         if chain is not None and each.opname in ("LOAD_ATTR", "LOAD_METHOD"):
             chain = chain._replace(steps=(*chain.steps, ("attribute", each.argval)))
@@ -83,7 +86,9 @@ def _chains_of(
         if chain is not None:
             yield chain
         yield from _first_of_two(each, given)
-        chain, key = _begin(each, free, given, imported), _NO_KEY
+        # From Python 3.13 on it is written so that a function made here gets the cell.
+        is_handed_on = each.opname == "LOAD_FAST" and each.argval in cells
+        chain, key = None if is_handed_on else _begin(each, free, given, imported), _NO_KEY
         if chain is not None and each.offset in offsets:
             chain = chain._replace(on_host=True)
     if chain is not None:
@@ -107,7 +112,7 @@ def _begin(
         name = name[-1]
     if each.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
         return Chain("global", name)
-    is_closed_over = each.opname in ("LOAD_DEREF", "LOAD_CLASSDEREF")
+    is_closed_over = each.opname in _CLOSED_OVER
     if is_closed_over and name in free:
         return Chain("closure", name)
     if not is_closed_over and "LOAD_FAST" not in each.opname:

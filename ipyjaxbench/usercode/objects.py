@@ -29,6 +29,7 @@ from ipyjaxbench.usercode.classes import (
     module_of as module_of,
     mro_of as mro_of,
     slots_of,
+    unnamed_dictionary,
 )
 
 _CONTAINERS: tuple[Any, ...] = (dict, list, tuple, set, frozenset, deque)
@@ -128,7 +129,10 @@ def _dictionary(value: object) -> Any:
             break
     # Any other is of the class's own making.
     is_own = is_exactly(descriptor, GetSetDescriptorType, MemberDescriptorType)
-    found = descriptor.__get__(value) if is_own else None
+    if is_own and descriptor.__objclass__ is not each:
+        found = unnamed_dictionary(value)
+    else:
+        found = descriptor.__get__(value) if is_own else None
     if type(found) is dict:
         inline_values.learn_inline_names(kind, found)
     return found

@@ -80,6 +80,20 @@ def test_attributes_are_those_of_pythons_own_dictionary() -> None:
     assert has == [True, True, False, False]
 
 
+def test_attributes_are_read_where_a_class_has_its_names_from_another_one() -> None:
+    copied: Any = type("Copied", (), dict(vars(type("Other", (), {}))))
+    value, empty = copied(), copied()
+    value.n = 3
+    with pytest.raises(TypeError, match="doesn't apply"):  # as it is known to Python
+        value.__dict__  # noqa: B018
+    for _ in range(2):
+        assert objects.attributes(value) == {"n": 3}
+    own = objects.dictionary_of(value)
+    assert own is not None
+    own["n"] = 4
+    assert (value.n, objects.attributes(empty)) == (4, {})
+
+
 def test_an_attribute_is_the_objects_own_then_that_of_its_classes() -> None:
     bag = Bag()
     assert objects.attribute(bag, "own") == 1

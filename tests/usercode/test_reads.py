@@ -57,14 +57,25 @@ def given_within(m: Any, n: Any, x: Any) -> Any:
     return [m.w * each for each in x], lambda: lambda: helper(n)
 
 
+def given_to_two(m: Any, n: Any, x: Any) -> Any:
+    def inner() -> Any:
+        class Row:
+            wide = m.w * helper(n)
+
+        return Row, lambda: (m.w, n)
+
+    return inner, lambda: n
+
+
 def given_around(m: Any, n: Any, x: Any) -> Any:
     return m.w + helper(n), lambda: (m, n)
 
 
-@pytest.mark.parametrize("function", [given, given_within, given_around])
+@pytest.mark.parametrize("function", [given, given_within, given_to_two, given_around])
 def test_arguments_are_read_however_python_loads_them(function: Any) -> None:
     found = find_reads(function, {"m": MODEL, "n": 7}, lambda _: None)
     assert {"m.w", "n"} <= {*found.paths}
+    assert ("m" in found.paths) == (function is given_around)  # others read no more of it
 
 
 def test_very_much_is_cut() -> None:

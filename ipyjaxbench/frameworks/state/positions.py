@@ -113,7 +113,8 @@ def is_unreadable(value: object) -> bool:
 
 def position_of(value: Any, depth: int = _DEPTH) -> Iterator[Any]:
     """Yield numbers and objects; at least one differs once the iterator has moved."""
-    held = gc.get_referents(value)  # the values of a generator's names, without its frame
+    # The values of a generator's names, without its frame. Some hold their class, too.
+    held = [each for each in gc.get_referents(value) if each is not type(value)]
     if is_exactly(value, *_GENERATORS):
         frame = next(getattr(value, name) for name in _FRAMES if hasattr(value, name))
         yield -1 if frame is None else frame.f_lasti

@@ -1,6 +1,5 @@
 """Notes on what the timed code did or did not do."""
 
-
 from ipyjaxbench import units
 from ipyjaxbench.errors import caller
 from ipyjaxbench.option import spell
