@@ -13,6 +13,17 @@ def is_beside(function: FunctionType, value: Any) -> TypeGuard[FunctionType]:
     return is_users_function(value) and value.__globals__ is function.__globals__
 
 
+def copy_function(
+    function: FunctionType, names: dict[str, Any], closure: tuple[CellType, ...] | None
+) -> FunctionType:
+    """Return another function of the same code, which finds globals and closed names there."""
+    own = function.__code__, names, function.__name__, function.__defaults__, closure
+    copied = FunctionType(*own)
+    copied.__kwdefaults__ = function.__kwdefaults__
+    copied.__dict__.update(function.__dict__)
+    return copied
+
+
 def copy_with(function: Any, values: Mapping[str, Any], users: FunctionType | None = None) -> Any:
     """Return a function, and those that it finds by name or closes over, for other values of names.
 
@@ -47,9 +58,7 @@ class _Copies:
         old = value.__closure__
         # The others stay shared, as of a name that the function assigns.
         new = old and tuple(CellType() if self._leads(_held(each)) else each for each in old)
-        copied = FunctionType(value.__code__, names, value.__name__, value.__defaults__, new)
-        copied.__kwdefaults__ = value.__kwdefaults__
-        copied.__dict__.update(value.__dict__)
+        copied = copy_function(value, names, new)
         self._made[id(value)] = copied  # before its own cells: it may close over itself
         for cell, before in zip(new or (), old or (), strict=True):
             if cell is not before:

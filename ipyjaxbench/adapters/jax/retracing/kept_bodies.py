@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import nullcontext
 from functools import partial
-from types import FunctionType
 from typing import Any
 
 import jax
@@ -15,6 +14,7 @@ from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.jax.graphs.isolation import JaxUndoLog
 from ipyjaxbench.adapters.jax.retracing import callee, programs
 from ipyjaxbench.adapters.jax.retracing.traced_code import imprint
+from ipyjaxbench.adapters.shared.copied_functions import copy_function
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.graphs import rolled_back, roots_of
 from ipyjaxbench.retracing import Args, Change, KeptBody, Kwargs, stale_names
@@ -98,7 +98,9 @@ def _is_todays(body: KeptBody, function: Any, args: Args, kwargs: Kwargs) -> boo
         return function(*given, **named)
 
     arrays = [leaves[n] for n in at]
-    copied = {n: _copy(leaf) for n, leaf in enumerate(leaves) if leaf is body.function}
+    plain = body.function
+    copied = copy_function(plain, plain.__globals__, plain.__closure__)
+    instead = {n: copied for n, leaf in enumerate(leaves) if leaf is plain}
     with Muted(), unlogged(), rolled_back(roots_of(call)) as left, JaxUndoLog(call):
         if left.cut or anew is None:
             return None
@@ -107,17 +109,5 @@ def _is_todays(body: KeptBody, function: Any, args: Args, kwargs: Kwargs) -> boo
             if programs.is_too_large(kept, 2):
                 return None
             with anew():
-                today = jax.make_jaxpr(partial(whole, copied))(*arrays)
+                today = jax.make_jaxpr(partial(whole, instead))(*arrays)
             return programs.is_same(kept, today)
-
-
-def _copy(function: FunctionType) -> FunctionType:
-    copied = FunctionType(
-        function.__code__,
-        function.__globals__,
-        function.__name__,
-        function.__defaults__,
-        function.__closure__,
-    )
-    copied.__kwdefaults__ = function.__kwdefaults__
-    return copied
