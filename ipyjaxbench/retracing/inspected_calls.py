@@ -1,4 +1,4 @@
-"""Calls that are none of compiled functions, and find traces: of `f.lower`, or of a loop's body."""
+"""Calls that are none of compiled functions, and find traces: `f.lower`, `jax.jvp`, loops."""
 
 import threading
 from collections.abc import Callable
@@ -10,6 +10,7 @@ from ipyjaxbench.retracing.call_rows import Callee
 from ipyjaxbench.retracing.kept_bodies import KeptBodies, StaleBody
 from ipyjaxbench.retracing.protocol import Args, Kwargs, Watches
 from ipyjaxbench.retracing.stale import find_stale
+from ipyjaxbench.retracing.trace_log import TRACE_LOG
 from ipyjaxbench.usercode import Site, ask
 
 
@@ -37,6 +38,8 @@ class InspectedCalls:
             if type(function) is MethodType and (inner := watch.inspected(function)) is not None:
                 callee = Callee(framework, watch, site, inner)
                 return partial(self._call, function, partial(self._look_at_trace, callee))
+            if ask(watch.applies, function):
+                return partial(self._apply, Callee(framework, watch, site, function))
             if ask(watch.keeps_bodies, function):
                 callee = Callee(framework, watch, site, function)
                 return partial(self._call, function, partial(self._look_at_bodies, callee))
@@ -52,6 +55,15 @@ class InspectedCalls:
             look(args, kwargs)
         finally:
             self._inside.call = False
+        return value
+
+    def _apply(self, callee: Callee, /, *args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        events = TRACE_LOG.event_count
+        value = callee.function(*args, **kwargs)
+        call = callee.watch.applied(callee.function, args)
+        if call is not None and TRACE_LOG.event_count == events:  # what was traced is reported
+            self._add_cached(callee._replace(function=call[0]), 0, *call[1:])
         return value
 
     def _look_at_trace(self, callee: Callee, args: Args, kwargs: Kwargs) -> None:

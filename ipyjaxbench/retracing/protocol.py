@@ -145,6 +145,14 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
         """
         return None
 
+    def applies(self, function: Any) -> bool:  # noqa: ARG002
+        """Whether it calls the function that it is given first, as `jax.jvp` does."""
+        return False
+
+    def applied(self, function: Any, args: Args) -> Invocation | None:  # noqa: ARG002
+        """Return the call of a compiled function that such a call makes; None where none does."""
+        return None
+
     def may_hold_kept(self, function: Any) -> bool:  # noqa: ARG002
         """Whether a program of it may hold a part that was traced before it."""
         return False

@@ -41,6 +41,9 @@ OWN = {
     "method that another one calls": "trainer.fit(x)",
     "vmap of a jitted function": "jax.vmap(f)(x)",
     "grad of a jitted function": "jax.grad(lambda v: f(v).sum())(x)",
+    "jvp of a jitted function": "jax.jvp(f, (x,), (x,))",
+    "vjp of a jitted function": "jax.vjp(f, x)",
+    "linearize of a jitted function": "jax.linearize(f, x)",
     "inside another one": "outer(x)",
     "map of another one": "list(map(outer, [x]))",
     "jitted library function": "list(map(sine, [x]))",
@@ -66,6 +69,16 @@ def test_each_way_is_a_trace_and_cache_hits(cells: Shell) -> None:
 def test_so_are_wrappers_of_libraries_and_transformations(cells: Shell, name: str) -> None:
     more = f"{LIBRARIES}\nsine = jax.jit(jax.numpy.sin)"
     assert states_told(cells, ("", OWN[name]), more) == ["TRACED", "CACHED", "CACHED"]
+
+
+@pytest.mark.parametrize("call", ["jax.jvp(g, (x,), (x,))", "jax.vjp(g, x)", "jax.linearize(g, x)"])
+def test_a_stale_program_is_told_where_it_is_differentiated(cells: Shell, call: str) -> None:
+    cells.run("%load_ext ipyjaxbench")
+    cells.run(f"s = 2.0\ng = jax.jit(lambda v: v * s)\ny = {call}")
+    for before, state in (("pass", "CACHED"), ("s = 3.0", "STALE")):
+        cells.run(before)
+        cells.run(f"%%trace_cached -qv seen\ny = {call}")
+        assert [each.state for each in cells.names["seen"].calls] == [state]
 
 
 # A watch in a real shell

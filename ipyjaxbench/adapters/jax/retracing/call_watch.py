@@ -24,6 +24,7 @@ from ipyjaxbench.adapters.jax.retracing.define_again import (
     is_frozen,
     keeps_parts,
 )
+from ipyjaxbench.adapters.jax.retracing.differentiated import applied_call, is_applying
 from ipyjaxbench.adapters.jax.retracing.equinox_calls import within_equinox
 from ipyjaxbench.adapters.jax.retracing.fast_calls import FastCalls
 from ipyjaxbench.adapters.jax.retracing.kept_calls import EARLIER, kept_calls
@@ -152,6 +153,14 @@ class JaxCallWatch(EventWatch[Event]):
     def inspected(self, function: Any) -> Any:
         """Return it where the method is ``lower``, ``trace`` or ``eval_shape``."""
         return callee.inspected_by(function)
+
+    def applies(self, function: Any) -> bool:
+        """Whether it is `jax.jvp`, `jax.vjp` or `jax.linearize`, called while nothing is traced."""
+        return is_applying(function) and not is_building()
+
+    def applied(self, function: Any, args: Args) -> Invocation | None:
+        """Return the call of the jitted function that it is given."""
+        return applied_call(function, args)
 
     def may_hold_kept(self, function: Any) -> bool:
         """Whether it names a loop or the like, and functions that may have been traced before."""
