@@ -154,8 +154,9 @@ def test_every_stage_has_its_text_also_for_another_platform() -> None:
 
 
 def test_the_gradient_and_rows_of_a_call_are_shown() -> None:
-    found = graph("loss(w, x)", grad=True)
-    assert [(v.dtype, v.shape) for v in found.outputs] == [("float32", (4, 4))]
+    for code in ("loss(w, x)", "(lambda function, v: function(v).sum())(jnp.sin, w)"):
+        found = graph(code, grad=True)
+        assert [(v.dtype, v.shape) for v in found.outputs] == [("float32", (4, 4))]
     for code in ("(lambda a, by: a.sum() * by)(x, 2.0)", "(lambda a, b: a @ b)(x, 2 * x)"):
         assert [v.shape for v in graph(code, vmap=True).outputs] == [(3,)]
 

@@ -17,7 +17,7 @@ from ipyjaxbench.adapters.jax.diagnosis import return_types
 from ipyjaxbench.adapters.jax.diagnosis.compile_once import compile_once
 from ipyjaxbench.adapters.jax.diagnosis.diagnose import diagnose, explain
 from ipyjaxbench.adapters.jax.graphs import listing, program, tracing
-from ipyjaxbench.adapters.jax.graphs.arguments import holds_itself
+from ipyjaxbench.adapters.jax.graphs.arguments import holds_itself, is_leaf
 from ipyjaxbench.adapters.jax.graphs.lint import LOOKED_FOR
 from ipyjaxbench.adapters.jax.graphs.numpy_to_jax import use_jax_numpy
 from ipyjaxbench.adapters.jax.graphs.stages import LiveProgram
@@ -187,7 +187,8 @@ def _transformed(call: Call, options: GraphOptions) -> Call:
         rows = tuple(0 if getattr(arg, "ndim", 0) else None for arg in call.args)
         call = replace(call, function=jax.vmap(call.function, in_axes=rows))
     if options.grad:
-        call = replace(call, function=jax.grad(call.function))
+        data = (n for n, arg in enumerate(call.args) if any(map(is_leaf, trees.leaves(arg))))
+        call = replace(call, function=jax.grad(call.function, argnums=next(data, 0)))
     return call
 
 
