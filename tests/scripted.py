@@ -13,5 +13,8 @@ class IdleMachine:
 
     def __init__(self, clock: Clock, **_: Any) -> None: ...
 
+    def waited(self) -> float | None:
+        return 0.0
+
     def read(self) -> Conditions:
         return Conditions(wall=1.0, cpu=1.0, cpus=4, usable=4, busy=1.0, steal=0.0)

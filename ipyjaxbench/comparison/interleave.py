@@ -94,6 +94,8 @@ def compare_snippets(
             begun = clock.wall()
             with muted, gc_paused():
                 meter = Meter(Clock.elapsed())  # of the real machine, whatever clock is read
+                for arm in arms:
+                    arm.steady.samples.waited = meter.waited
                 try:
                     budget = int(options.seconds_for(len(entries)) * 1e9)
                     stop = StopRule(clock, begun, budget, options, on_progress)

@@ -115,6 +115,10 @@ class Meter:
         self._before = _counters(root)
         self._start = clock.wall()
 
+    def waited(self) -> float | None:
+        """Return the seconds that threads of this process waited for a CPU, summed up."""
+        return _waited(self._before.waits, procfs.waits(self._root))
+
     def read(self) -> Conditions:
         """Return what happened since it was made; call it right after the last sample."""
         wall = (self._clock.wall() - self._start) * 1e-9

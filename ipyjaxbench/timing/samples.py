@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from ipyjaxbench import stats
@@ -25,6 +25,8 @@ class Samples:
     counts_warmup: bool = False  # whether these are samples, too
     known: float = math.inf  # relative half width of the interval when it was last looked at
     spins: bool = False  # whether threads that compute may spin while they wait for each other
+    # seconds so far for which threads of this process waited for a CPU; None where not known
+    waited: Callable[[], float | None] = lambda: None
     own: int = 0  # nanoseconds of CPU time around all of them, of the thread that calls
     spent: int = 0  # the same, over all threads
 
@@ -36,8 +38,12 @@ class Samples:
         then takes any CPU time. What others spend is asked for over all calls, for Linux credits it
         to the process in lumps of milliseconds, so that most single calls seem to be on one CPU.
         """
-        alone = self.own >= _CREDITED_NS and self.spent - self.own <= _OTHERS_SHARE * self.own
-        return alone or not self.spins
+        return self._is_alone or not self.spins
+
+    @property
+    def _is_alone(self) -> bool:
+        """Whether no thread but the one that calls computes."""
+        return self.own >= _CREDITED_NS and self.spent - self.own <= _OTHERS_SHARE * self.own
 
     @property
     def batches(self) -> list[tuple[int, int]]:
@@ -163,7 +169,19 @@ class Samples:
         return kinds
 
     def _find_kinds(self, samples: Sequence[Sample]) -> Kinds | None:
-        return find_kinds(samples) if self.cpu_time_tells else None
+        kinds = find_kinds(samples) if self.cpu_time_tells else None
+        only_waited = kinds and not self._is_alone and self._only_waited(samples, kinds)
+        return None if only_waited else kinds
+
+    def _only_waited(self, samples: Sequence[Sample], kinds: Kinds) -> bool:
+        """Whether threads waited for a CPU for as long as all calls took longer than fast ones.
+
+        A thread that others wait for does the same work then, and they may spin, as those of LAPACK
+        do. One that does more waits less than its calls take longer.
+        """
+        longer = math.fsum(max(each.ns - kinds.fast * each.calls, 0) for each in samples)
+        waited = self.waited()
+        return waited is not None and waited * 1e9 >= longer
 
     def _count(self, own: int, spent: int) -> None:
         self.own += own

@@ -68,6 +68,7 @@ class Steady:
             with gc_paused():
                 # Of the real machine, whatever clock the samples are taken with.
                 meter = Meter(Clock.elapsed(), gpus=self.on_gpu)
+                self.samples.waited = meter.waited
                 try:
                     with self.counted():
                         self._take_samples(typical)

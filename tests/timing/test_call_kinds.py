@@ -150,6 +150,23 @@ def test_threads_that_spin_make_no_calls_that_differ(own: int, others: int, diff
     assert (samples.kinds_in_warmup() is not None) is differ
 
 
+@pytest.mark.parametrize(
+    ("waited", "others", "differ"),
+    [(None, 500 * MS, True), (0.0, 500 * MS, True), (0.95, 500 * MS, True), (1.0, 500 * MS, False),
+     (2.0, 500 * MS, False), (2.0, 0, True)],  # one thread spins for none
+)  # fmt: skip
+def test_calls_that_took_longer_by_what_threads_waited_for_a_cpu_do_the_same_work(
+    waited: float | None, others: int, differ: bool
+) -> None:
+    taken = [FAST, FAST, SLOW] * 40
+    longer = 40 * (SLOW.ns - FAST.ns) * 1e-9
+    told = None if waited is None else waited * longer
+    samples = Samples([*taken], [len(taken)], waited=lambda: told, own=500 * MS,
+                      spent=500 * MS + others)  # fmt: skip
+    assert (samples.merge() is not None) is differ
+    assert (samples.taken != taken) is differ
+
+
 @pytest.mark.parametrize("others", [0, 0.05, 1])
 def test_cpu_time_is_counted_in_warm_up_and_samples(bench: Bench, others: float) -> None:
     clock = bench.clock

@@ -171,9 +171,12 @@ def test_what_a_pool_was_given_is_told_also_where_it_has_its_threads() -> None:
             ended.clear()
             keep, given = recorder()
             code = "keep(pool.submit(work)); begun.wait()"
-            assert len(left_running(code, pool=pool, keep=keep)[0]) == 1
-            ended.set()
+            try:
+                texts, _ = left_running(code, pool=pool, keep=keep)
+            finally:
+                ended.set()  # or the pool would wait for ever
             concurrent.futures.wait(given)
+            assert len(texts) == 1
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux tells the children of a process")
