@@ -234,6 +234,8 @@ MENDED = (
     (("T = {'k': 2}\n@partial(compiled, dynamic=False)\ndef f(x, k=None):\n"
       "    return x * (T['k'] if k is None else k)"), "f(X$old); T['k'] = 3; f(X$new)",
      {"old": "", "new": ""}, {"old": ", torch.tensor(2)", "new": ", torch.tensor(3)"}),
+    ("@compiled\ndef f(x): return x * x.sum()$item", "f(X); f(X + 1)", {"item": ".item()"},
+     {"item": ""}),
     ("def g(x): return x + 1\none = compiled(g); two = $other", "one(X); two(X)",
      {"other": "compiled(g, dynamic=True)"}, {"other": "one"}),
 )  # fmt: skip

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from ipyjaxbench.adapters.torch.retracing.global_hooks import HOOK
+from ipyjaxbench.adapters.torch.retracing.guards import BETWEEN
 from ipyjaxbench.adapters.torch.retracing.uncompiled import SKIPPED
 from ipyjaxbench.retracing import Change
 
@@ -116,6 +117,8 @@ def _structure_fix(change: Change) -> str:
 def _guard_fix(change: Change) -> str:
     if change.path == SKIPPED:
         return "Run `torch.compiler.reset()`, so that PyTorch tries again"
+    if change.new.startswith(BETWEEN):
+        return "Keep it a tensor, without `.item()` or Python's functions: then it is not guarded"
     length = _GUARDED_LENGTH.search(change.new)
     return f"{_LENGTH.format(length[1])}: keep it at one length" if length else ""
 

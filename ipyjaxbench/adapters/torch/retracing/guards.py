@@ -26,12 +26,13 @@ _DEVICE = re.compile(
 )
 _TYPE = re.compile(r"^expected type of '(?P<path>.+?)' to be a tensor type.*? found <class '(.+)'>")
 _EQUAL = re.compile(r"^(?P<path>[^=<>!]+?) == (?P<old>.+)$")
+BETWEEN = "what Python computed at the graph break"
 #: What a user knows by no name: a value that is gone, and one that was computed between graphs.
 _NAMELESS = {
     re.compile(r"^Cache line invalidated because (?P<path>.+?) got deallocated"):
         "{path} is a different object (the earlier one is gone)",
     re.compile(r"^___stack\d+ == (?P<old>.+)$"):
-        "what Python computed at the graph break was {old}, and is another value",
+        f"{BETWEEN} was {{old}}, and is another value",
 }  # fmt: skip
 #: What signatures hold of the state that PyTorch guards.
 IN_SIGNATURE = (
@@ -55,7 +56,6 @@ _ATTRIBUTE = re.compile(
     r"^(?P<no>not )?___dict_contains\('(?P<name>\w+)', (?P<owner>.+)\.__dict__\)$"
 )
 _NEGATED = {"True": "False", "False": "True"}
-_CPU = torch.device("cpu")
 _LITERALS = (bool, int, float, complex, str)
 
 
@@ -150,7 +150,7 @@ def read(reason: str, entered: Entered | None = None) -> Guard:
         return Guard(Change("guard", new="default device changed"), is_in_signature=True)
     if text.startswith("___check_torch_function_mode_stack"):
         change = Change("guard", new="modes of torch functions changed")
-        return Guard(change, is_in_signature=torch.get_default_device() != _CPU)
+        return Guard(change, is_in_signature=torch.get_default_device().type != "cpu")
     if text.startswith("BACKEND_MATCH"):
         change = Change("guard", new="different backend for the same code")
         return Guard(change, is_in_signature=False)
