@@ -91,6 +91,14 @@ def _form_changes(old: Signature, new: Signature) -> Iterator[Change]:
         one, other = _form_of(name, old.form), _form_of(name, new.form)
         if one != other:
             yield Change("form", name, one, other)
+            yield from _changes_from_default(name, old, new)
+
+
+def _changes_from_default(name: str, old: Signature, new: Signature) -> Iterator[Change]:
+    """Yield how a static argument that one of two calls leaves out differs from its default."""
+    before, after = ({**each.omitted, **each.leaves}.get(name) for each in (old, new))
+    if name in (*old.omitted, *new.omitted) and before and after and before.kind == after.kind:
+        yield from _changes_in_leaf(name, before, after)
 
 
 def _form_of(name: str, form: Sequence[str]) -> str:

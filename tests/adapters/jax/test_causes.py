@@ -159,6 +159,13 @@ ROWS = (
       for made in ("{'a': [2.0, ()]}", "Frozen(2.0)")),
     Changed(F, "f($x$n)", {"x": ONES, "n": ""}, {"x": TWOS, "n": ", 1"}, "n",
             "n was omitted, is now passed positionally"),
+    Changed(STATIC.replace("'n'", "['n', 'm']"), "f($x, 2$m)", {"x": ONES, "m": ""},
+            {"x": TWOS, "m": ", m=0"}, "m", "m was omitted, is now passed by keyword"),
+    *(Changed(code, "f($x, 2$m)", {"x": ONES, "m": ""}, {"x": TWOS, "m": given}, "m",
+              "m: 0 → 1 (static value)")
+      for code, given in ((STATIC.replace("'n'", "['n', 'm']"), ", m=1"),
+                          (STATIC.replace("names='n'", "nums=(1, 2)"), ", 1"),
+                          (STATIC.replace("'n'", "['n', 'm']").replace("m=0", "*, m=0"), ", m=1"))),
 )  # fmt: skip
 NAMES = {
     "jax": jax, "jnp": jnp, "np": np, "partial": partial,
