@@ -133,7 +133,8 @@ def _change_of_kind(path: str, old: Leaf, new: Leaf) -> Change:
     texts = old.words(), new.words()
     if old.abstract and old.abstract == new.abstract:
         return Change("scalar", path, *texts)
-    if "static" in (old.kind, new.kind) and (old.abstract or new.abstract):
+    is_none = "None" in (old.value, new.value)  # which may be given for data, too
+    if "static" in (old.kind, new.kind) and (old.abstract or new.abstract) and not is_none:
         roles = ("static" if each.kind == "static" else "data" for each in (old, new))
         return Change("role", path, *roles)
     return Change("structure" if _is_tree(old) and _is_tree(new) else "type", path, *texts)

@@ -188,6 +188,16 @@ def test_numbers_that_change_in_a_loop_are_no_causes() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("value", ["1.0", "jnp.float32(1)", "jax.random.key(0)", "jnp.ones(2)"])
+def test_none_in_place_of_data_is_of_another_type(value: str) -> None:
+    names: dict[str, Any] = {**NAMES}
+    exec("@jax.jit\ndef h(x, n): return x", names)
+    (_, call, hit) = observed(f"h(1.0, None)\nh(1.0, {value})\nh(1.0, {value})", names).calls
+    ((kind, path),) = [(each.kind, each.path) for each in call.why]
+    assert (call.state, kind, path, hit.state) == ("TRACED", "type", "n", "CACHED")
+    assert call.fixes == ("Pass `n` in all calls or in none: with None it is another program",)
+
+
 def test_what_is_data_in_one_jit_and_static_in_another_is_told() -> None:
     names: dict[str, Any] = {**NAMES}
     exec(
