@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -59,6 +60,11 @@ class Hidden(Cfg):
 class Batch:
     x: Any
     mode: str
+
+
+class Act(eqx.Module):  # type: ignore[misc]
+    x: Any
+    act: Any = eqx.field(static=True)
 
 
 class Model:
@@ -126,6 +132,15 @@ ROWS = (
             "mode", "x.mode: 'a' → 'b' (static value)"),
     Changed(F, "f(Batch($v, $mode))", {"v": "3", "mode": "3"}, {"v": "4", "mode": "4"},
             "mode", "x.mode: 3 → 4 (static value)"),  # the leaf is the same number
+    *(Changed(f"def made(): return lambda v: v * 2\n{code}\nkept = made()",
+              f"f({kind}($v, $f))", {"v": ONES, "f": "kept"}, {"v": TWOS, "f": "made()"},
+              "f", words)
+      for kind, code, words in (
+          ("Batch", F, "x.mode: made.<locals>.<lambda> → another made.<locals>.<lambda>"
+           " (static value)"),
+          ("Act", "@eqx.filter_jit\ndef f(x):\n    return x.act(x.x)",
+           "x.act: made.<locals>.<lambda> → another made.<locals>.<lambda> (static value)"),
+      )),
     # static arguments
     Changed(STATIC, "f($x, $n, $m)", {"x": ONES, "n": "2", "m": "1"},
             {"x": TWOS, "n": "3", "m": "2"}, "n", "n: 2 → 3 (static value)"),
@@ -170,7 +185,7 @@ ROWS = (
 NAMES = {
     "jax": jax, "jnp": jnp, "np": np, "partial": partial,
     "State": State, "Cfg": Cfg, "Keyed": Keyed, "Hidden": Hidden, "Batch": Batch,
-    "Model": Model, "Frozen": Frozen, "kept": kept,
+    "eqx": eqx, "Act": Act, "Model": Model, "Frozen": Frozen, "kept": kept,
 }  # fmt: skip
 
 

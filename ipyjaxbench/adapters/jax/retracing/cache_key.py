@@ -149,7 +149,9 @@ def _leaves(
         is_leaf = id(attribute) in leaves or isinstance(attribute, _ARRAYS)
         if name not in names and not is_leaf and not name.startswith("_"):
             in_key = static is None or static.holds(attribute)
-            yield f"{path}.{name}", replace(_captured_leaf(attribute), in_key=in_key)
+            is_compared = role != "?" and type(attribute) is FunctionType  # by identity
+            leaf = _static_leaf(attribute) if is_compared else _captured_leaf(attribute)
+            yield f"{path}.{name}", replace(leaf, in_key=in_key)
 
 
 def _node(value: Any, static: StaticData | None) -> Leaf:
