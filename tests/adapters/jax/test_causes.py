@@ -96,6 +96,7 @@ MADE = (
     "def made(k):\n    def f(x):\n        return x * k\n    return f\n"
     "one, other, third = made(2), made(2), made(3)"
 )
+LAMBDA = "made.<locals>.<lambda>"
 PRECISION = "with jax.default_matmul_precision($p): f($x, $n)"
 
 
@@ -136,10 +137,9 @@ ROWS = (
               f"f({kind}($v, $f))", {"v": ONES, "f": "kept"}, {"v": TWOS, "f": "made()"},
               "f", words)
       for kind, code, words in (
-          ("Batch", F, "x.mode: made.<locals>.<lambda> → another made.<locals>.<lambda>"
-           " (static value)"),
+          ("Batch", F, f"x.mode: {LAMBDA} → another {LAMBDA} (static value)"),
           ("Act", "@eqx.filter_jit\ndef f(x):\n    return x.act(x.x)",
-           "x.act: made.<locals>.<lambda> → another made.<locals>.<lambda> (static value)"),
+           f"x.act: {LAMBDA} → another {LAMBDA} (static value)"),
       )),
     # static arguments
     Changed(STATIC, "f($x, $n, $m)", {"x": ONES, "n": "2", "m": "1"},
