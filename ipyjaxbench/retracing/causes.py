@@ -39,7 +39,8 @@ def compare(
         return [*beside]
     differences = [left or latest, *earlier]
     if not placed:
-        return [*min(map(_causes_of_trace, differences), key=_distance), *beside]
+        nearest = min(map(_causes_of_trace, differences), key=_distance)
+        return [*_without_omitted(nearest), *beside]
     others = [[c for c in each if c.kind != MAYBE] for each in differences]
     # Of calls that the same trace serves: of others there is no telling what makes the program.
     same = [each for each in others if all(c.kind in (*PLACEMENT, "setting") for c in each)]
@@ -74,6 +75,16 @@ def _causes_of_trace(changes: Sequence[Change]) -> list[Change]:
     causes = ([c for c in changes if c.kind not in kinds] for kinds in excluded)
     found: list[Change] = next(filter(None, causes), [])
     return [replace(c, kind="static value") if c.kind == MAYBE else c for c in found]
+
+
+def _without_omitted(changes: Sequence[Change]) -> list[Change]:
+    """Leave out that a call leaves an argument out where the other one gives no default."""
+    values = {each.path for each in changes if each.kind == "static value"}
+    return [
+        each
+        for each in changes
+        if each.kind != "form" or each.path not in values or "omitted" not in (each.old, each.new)
+    ]
 
 
 def _distance(changes: Sequence[Change]) -> tuple[int, int]:

@@ -91,6 +91,14 @@ def _form_changes(old: Signature, new: Signature) -> Iterator[Change]:
         one, other = _form_of(name, old.form), _form_of(name, new.form)
         if one != other:
             yield Change("form", name, one, other)
+            yield from _changes_from_default(name, old, new)
+
+
+def _changes_from_default(name: str, old: Signature, new: Signature) -> Iterator[Change]:
+    """Yield how a static argument that one of two calls leaves out differs from its default."""
+    before, after = ({**each.omitted, **each.leaves}.get(name) for each in (old, new))
+    if name in (*old.omitted, *new.omitted) and before and after and before.kind == after.kind:
+        yield from _changes_in_leaf(name, before, after)
 
 
 def _form_of(name: str, form: Sequence[str]) -> str:
@@ -125,7 +133,8 @@ def _change_of_kind(path: str, old: Leaf, new: Leaf) -> Change:
     texts = old.words(), new.words()
     if old.abstract and old.abstract == new.abstract:
         return Change("scalar", path, *texts)
-    if "static" in (old.kind, new.kind) and (old.abstract or new.abstract):
+    is_none = "None" in (old.value, new.value)  # which may be given for data, too
+    if "static" in (old.kind, new.kind) and (old.abstract or new.abstract) and not is_none:
         roles = ("static" if each.kind == "static" else "data" for each in (old, new))
         return Change("role", path, *roles)
     return Change("structure" if _is_tree(old) and _is_tree(new) else "type", path, *texts)

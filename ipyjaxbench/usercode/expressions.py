@@ -86,10 +86,12 @@ def split_expressions(code: str) -> Iterator[str]:
 
 def _parts_of(expression: str) -> list[str]:
     """Expressions between which there are commas, as people type them; else the only one."""
-    tree = ast.parse(expression, mode="eval").body
-    if not isinstance(tree, ast.Tuple) or expression.startswith("("):
+    if not isinstance(ast.parse(expression, mode="eval").body, ast.Tuple):
         return [expression]
-    return [part for each in tree.elts if (part := ast.get_source_segment(expression, each))]
+    listed = f"[{expression}]"  # where a tuple in brackets is one part
+    parts = ast.parse(listed, mode="eval").body
+    assert isinstance(parts, ast.List)
+    return [part for each in parts.elts if (part := ast.get_source_segment(listed, each))]
 
 
 def _is_expression(text: str) -> bool:

@@ -22,6 +22,8 @@ NAMES: dict[str, Any] = {
         ("x, model.fc", {"x": 1, "model.fc": 5}),
         ("x,model.fc f(2, 3)", {"x": 1, "model.fc": 5, "f(2, 3)": 3}),
         ("(x, 2)", {"(x, 2)": (1, 2)}), ("  ", {}),
+        ("x, (x + 1), model.fc", {"x": 1, "x + 1": 2, "model.fc": 5}),
+        ("(x, 2), model.fc", {"(x, 2)": (1, 2), "model.fc": 5}),
     ],
 )  # fmt: skip
 def test_each_has_its_value_under_its_text(code: str, values: dict[str, Any]) -> None:

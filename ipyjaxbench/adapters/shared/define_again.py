@@ -1,10 +1,14 @@
 """What to type so that a compiled function is another one, for which no program is kept."""
 
+import functools
 import re
 from types import FunctionType
 from typing import Any
 
-from ipyjaxbench.usercode import assignment_of, how_to_define, reads_itself
+from ipyjaxbench.usercode import assignment_of, how_to_define, is_exactly, reads_itself
+
+#: What returns the same function again.
+_KEEPS = type(functools.cache(len))
 
 
 def define_again(plain: FunctionType, compiled: Any, name: str, compiler: str, quote: str) -> str:
@@ -23,7 +27,9 @@ def define_again(plain: FunctionType, compiled: Any, name: str, compiler: str, q
     if outer.endswith("<locals>"):  # one call after the other makes one
         made_by = outer.removesuffix(".<locals>").removesuffix(".__init__")
         is_whole = f"{made_by}(" in made
-        return typed_again if is_whole else f"call {quote}{made_by}{quote} again for a new {name}"
+        call = typed_again if is_whole else f"call {quote}{made_by}{quote} again for a new {name}"
+        is_kept = is_exactly(plain.__globals__.get(made_by), _KEEPS)
+        return f"run {quote}{made_by}.cache_clear(){quote}, then {call}" if is_kept else call
     if outer:
         owner = f"{quote}{outer.rpartition('.')[2]}{quote}"
         return f"{how_to_define(plain, owner)}, then make its object anew"

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -61,6 +62,11 @@ class Batch:
     mode: str
 
 
+class Act(eqx.Module):  # type: ignore[misc]
+    x: Any
+    act: Any = eqx.field(static=True)
+
+
 class Model:
     def __init__(self, w: float) -> None:
         self.w = w
@@ -90,6 +96,7 @@ MADE = (
     "def made(k):\n    def f(x):\n        return x * k\n    return f\n"
     "one, other, third = made(2), made(2), made(3)"
 )
+LAMBDA = "made.<locals>.<lambda>"
 PRECISION = "with jax.default_matmul_precision($p): f($x, $n)"
 
 
@@ -126,6 +133,14 @@ ROWS = (
             "mode", "x.mode: 'a' → 'b' (static value)"),
     Changed(F, "f(Batch($v, $mode))", {"v": "3", "mode": "3"}, {"v": "4", "mode": "4"},
             "mode", "x.mode: 3 → 4 (static value)"),  # the leaf is the same number
+    *(Changed(f"def made(): return lambda v: v * 2\n{code}\nkept = made()",
+              f"f({kind}($v, $f))", {"v": ONES, "f": "kept"}, {"v": TWOS, "f": "made()"},
+              "f", words)
+      for kind, code, words in (
+          ("Batch", F, f"x.mode: {LAMBDA} → another {LAMBDA} (static value)"),
+          ("Act", "@eqx.filter_jit\ndef f(x):\n    return x.act(x.x)",
+           f"x.act: {LAMBDA} → another {LAMBDA} (static value)"),
+      )),
     # static arguments
     Changed(STATIC, "f($x, $n, $m)", {"x": ONES, "n": "2", "m": "1"},
             {"x": TWOS, "n": "3", "m": "2"}, "n", "n: 2 → 3 (static value)"),
@@ -159,11 +174,18 @@ ROWS = (
       for made in ("{'a': [2.0, ()]}", "Frozen(2.0)")),
     Changed(F, "f($x$n)", {"x": ONES, "n": ""}, {"x": TWOS, "n": ", 1"}, "n",
             "n was omitted, is now passed positionally"),
+    Changed(STATIC.replace("'n'", "['n', 'm']"), "f($x, 2$m)", {"x": ONES, "m": ""},
+            {"x": TWOS, "m": ", m=0"}, "m", "m was omitted, is now passed by keyword"),
+    *(Changed(code, "f($x, 2$m)", {"x": ONES, "m": ""}, {"x": TWOS, "m": given}, "m",
+              "m: 0 → 1 (static value)")
+      for code, given in ((STATIC.replace("'n'", "['n', 'm']"), ", m=1"),
+                          (STATIC.replace("names='n'", "nums=(1, 2)"), ", 1"),
+                          (STATIC.replace("'n'", "['n', 'm']").replace("m=0", "*, m=0"), ", m=1"))),
 )  # fmt: skip
 NAMES = {
     "jax": jax, "jnp": jnp, "np": np, "partial": partial,
     "State": State, "Cfg": Cfg, "Keyed": Keyed, "Hidden": Hidden, "Batch": Batch,
-    "Model": Model, "Frozen": Frozen, "kept": kept,
+    "eqx": eqx, "Act": Act, "Model": Model, "Frozen": Frozen, "kept": kept,
 }  # fmt: skip
 
 
@@ -179,6 +201,16 @@ def test_numbers_that_change_in_a_loop_are_no_causes() -> None:
     assert [(call.state, [c.words() for c in call.why]) for call in calls[1:]] == [
         ("SLOW-PATH", ["x: int → i32[] weak (type)"]), ("CACHED", []),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", ["1.0", "jnp.float32(1)", "jax.random.key(0)", "jnp.ones(2)"])
+def test_none_in_place_of_data_is_of_another_type(value: str) -> None:
+    names: dict[str, Any] = {**NAMES}
+    exec("@jax.jit\ndef h(x, n): return x", names)
+    (_, call, hit) = observed(f"h(1.0, None)\nh(1.0, {value})\nh(1.0, {value})", names).calls
+    ((kind, path),) = [(each.kind, each.path) for each in call.why]
+    assert (call.state, kind, path, hit.state) == ("TRACED", "type", "n", "CACHED")
+    assert call.fixes == ("Pass `n` in all calls or in none: with None it is another program",)
 
 
 def test_what_is_data_in_one_jit_and_static_in_another_is_told() -> None:

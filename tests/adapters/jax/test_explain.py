@@ -26,6 +26,16 @@ def explained(function: Callable[..., Any], *args: Any) -> Diagnosis:
     return ipyjaxbench.explain(caught.value)
 
 
+def test_what_has_no_hash_or_is_no_data_is_told_of_calls_that_failed() -> None:
+    scaled = jax.jit(lambda x, cfg: x * cfg["a"], static_argnums=1)
+    found = explained(scaled, X, {"a": 1})
+    assert found.because == "Static arguments must be hashable; lists, dicts and arrays are not."
+    assert found.source == "function(*args)"
+    found = why(jax.jit(lambda d: d["x"]), {"x": X, "name": "n"})
+    assert found.because.startswith("A part of an argument is not data")
+    assert found.advice.startswith("Pass that part as an argument of its own")
+
+
 BEHIND_FOUR = """\
 if a and b and c:
     for _ in range(n):

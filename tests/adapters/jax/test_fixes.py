@@ -96,6 +96,20 @@ def test_an_array_that_could_be_a_python_number_up_to_1000_is_tried_as_one() -> 
     assert why(of_length, X, jnp.array(1001)).fixes == ()
 
 
+def test_a_random_key_beside_it_is_no_number() -> None:
+    code = written("key, n", "return jax.random.normal(key, (n,))")
+    (fix,) = why(code, jax.random.key(0), THREE).fixes
+    assert fix.code == "jax.jit(f, static_argnames='n')"
+
+
+def test_what_a_primitive_is_given_as_a_parameter_is_no_look_up_in_a_dict() -> None:
+    found = why(written("x, n", "return jnp.tile(x, n)"), X, THREE)
+    assert found.because.startswith("jnp.tile(x, n) needs a concrete value, but under jit")
+    assert [fix.code for fix in found.fixes] == ["jax.jit(f, static_argnames='n')"]
+    found = why(written("x, n", "return {3: x}[n]"), X, THREE)
+    assert found.because.startswith("Looking something up in a dict or set needs a concrete value")
+
+
 def test_a_fix_of_another_shape_dtype_or_value_is_withheld(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -159,6 +159,8 @@ def test_the_gradient_and_rows_of_a_call_are_shown() -> None:
         assert [(v.dtype, v.shape) for v in found.outputs] == [("float32", (4, 4))]
     for code in ("(lambda a, by: a.sum() * by)(x, 2.0)", "(lambda a, b: a @ b)(x, 2 * x)"):
         assert [v.shape for v in graph(code, vmap=True).outputs] == [(3,)]
+    of_rows = graph("(lambda a, by: (a**2).sum() * by)(x, 2.0)", vmap=True, grad=True)
+    assert [v.shape for v in of_rows.outputs] == [v.shape for v in of_rows.inputs[:1]]
 
 
 def test_a_number_that_makes_another_program_of_a_function_of_jax_is_fixed() -> None:

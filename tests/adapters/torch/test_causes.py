@@ -125,6 +125,10 @@ LENGTH = (
     " (`t = torch.stack({0})`) with `torch._dynamo.mark_dynamic(t, 0)`, which does not work for"
     " lists"
 )
+FEW = (
+    "PyTorch makes programs of their own for sizes 0 and 1, also with `dynamic=True`: pad `x` to 2"
+    " or more"
+)
 NUMBER = "Pass `n` as a tensor (`torch.tensor(n)`): its value is then not guarded"
 LIMIT = ("If all these programs are needed, raise `torch._dynamo.config.recompile_limit`, and run"
          " `torch._dynamo.reset()`")  # fmt: skip
@@ -139,6 +143,10 @@ LIMIT = ("If all these programs are needed, raise `torch._dynamo.config.recompil
          f"{DYNAMIC}, or `torch._dynamo.mark_dynamic(x, [0, 1])` before the first call"),
         (Change("shape", "size 2 of x", "4", "8"),
          f"{DYNAMIC}, or `torch._dynamo.mark_dynamic(x, 2)` before the first call"),
+        (Change("shape", "x", "f32[1,4]", "f32[3,4]"), FEW),
+        (Change("shape", "size 0 of x", "1", "0"), FEW),
+        (Change("shape", "x", "f32[3,4]", "f32[1,5]"),
+         f"{DYNAMIC}, or `torch._dynamo.mark_dynamic(x, [0, 1])` before the first call"),
         (Change("shape", "x", "?", "f32[4]"), DYNAMIC),
         (Change("layout", "x", "contiguous", "strides (1, 4)"),
          "Call `x.contiguous()` before the call"),
@@ -204,6 +212,19 @@ def test_what_is_told_of_lists_can_be_typed_and_helps(code: str, traces: int) ->
     assert found.traces == traces
     told = {fix for call in found.calls[1:] for fix in call.fixes}
     assert told == ({LENGTH.format("xs")} if traces > 1 else set())
+
+
+@pytest.mark.parametrize(
+    ("sizes", "told"), [((1, 4, 5), {FEW}), ((4, 5, 0), {FEW}), ((2, 4, 5), set())]
+)
+def test_sizes_0_and_1_have_programs_of_their_own_whatever_is_dynamic(
+    sizes: tuple[int, ...], told: set[str]
+) -> None:
+    torch._dynamo.reset()
+    of_any = "@torch.compile(backend='eager', dynamic=True)\ndef f(x): return x * 2\n"
+    found = observed(f"{of_any}for n in {sizes}: f(torch.ones(n))", {"torch": torch})
+    assert found.traces == 1 + len(told)
+    assert {fix for call in found.calls[1:] for fix in call.fixes} == told
 
 
 def test_what_has_no_fix_is_left_out_each_is_said_once_and_raising_the_limit_comes_last() -> None:

@@ -43,6 +43,8 @@ def masked(x):
     return x[x > 0.5]
 def by_numpy(x):
     return torch.from_numpy(np.sin(x.numpy())) + 1
+def of_values(x):
+    return torch.tensor([x.sum(), 2.0])
 def repeated(x):
     while x.sum() < 100:
         x = x * 2
@@ -93,6 +95,7 @@ CASES = {
     "gate(x)": (TRUTH, "h = torch.where(h.sum() > self.limit, -h, h)", "x"),
     "inside(x)": (TRUTH, "return torch.where(x.sum() > limit, x, -x)", "x"),
     "repeated(x)": (TRUTH, "", "x"),
+    "of_values(x)": ("torch.tensor([x.sum(), 2.0]) needs the tensor's values", "", ""),
 }
 
 

@@ -113,13 +113,15 @@ def explain(error: BaseException) -> Diagnosis | None:
     Returns:
         The diagnosis; None where JAX was not tracing.
     """
-    is_known, is_of_jax = pitfall_of(_cause_of(error)) is not None, _is_of_jax(error)
+    pitfall, is_of_jax = pitfall_of(_cause_of(error)), _is_of_jax(error)
+    is_known = pitfall is not None
     if not is_known and not is_of_jax:
         return None
     places = origin.places(error)
     call, body = _traced_call(places)
     if call is None:
-        if not is_known or not (type(error).__module__.startswith("jax") or is_of_jax):
+        is_jaxs = is_of_jax or pitfall is UNHASHABLE  # which no code in Python raises
+        if not is_known or not (type(error).__module__.startswith("jax") or is_jaxs):
             return None
         nothing = Call(_name_of_code(places), lambda: None)
         return diagnose(nothing, tracing.NoChoiceError(error, (), 1))

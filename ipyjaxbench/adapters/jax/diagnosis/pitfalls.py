@@ -54,6 +54,10 @@ _PITFALLS = (
     Pitfall(("TracerBoolConversionError",), "",
         f"Whether to raise depends on a value, {_ONLY_SHAPES}",
         "Use jax.experimental.checkify.check(condition, message).", after=r"^raise\b"),
+    Pitfall(("TypeError",), "parameters to jaxpr equations must have __hash__",
+        f"{failing_expression('A parameter')} needs a concrete value, {_ONLY_SHAPES}",
+        "Pass the argument as a Python number and make it static, or compute the number outside"
+        " jit."),
     Pitfall(("TypeError",), "unhashable type: '.*Tracer'",
         f"Looking something up in a dict or set needs a concrete value, {_ONLY_SHAPES}",
         "Use jax.lax.switch, or index an array instead of the dict."),
@@ -149,6 +153,10 @@ _PITFALLS = (
     Pitfall(("RecursionError",), "",
         "The recursion never ends, or is too deep for Python's stack.",
         "Use jax.lax.while_loop."),
+    Pitfall(("TypeError",), r"rror interpreting argument[\s\S]*? at path \w+[\[.]",
+        "A part of an argument is not data: jit takes arrays and numbers, and pytrees of them.",
+        "Pass that part as an argument of its own, and make that static with static_argnames. A"
+        " field of a class can be static, too."),
     Pitfall(("TypeError",), "not a valid JAX type|rror interpreting argument|[Cc]annot interpret",
         "An argument is not data: jit takes arrays and numbers, and pytrees of them.",
         "Make it static with static_argnames."),

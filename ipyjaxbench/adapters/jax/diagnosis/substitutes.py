@@ -109,8 +109,7 @@ def python_number(call: Call, names: Sequence[str], static: Sequence[str]) -> It
     function = name_of(call.function)
     for name in names:
         value: Any = values.get(name)
-        is_choice = is_a(value, jax.Array) and value.shape == ()
-        if not is_choice or value.dtype.kind not in "iub":
+        if not is_a(value, jax.Array) or value.shape != () or not _is_whole(value):
             continue
         number = value.item()
         if number > _MAX_STATIC_NUMBER:
@@ -121,6 +120,11 @@ def python_number(call: Call, names: Sequence[str], static: Sequence[str]) -> It
             typed = repr(name if len(needed) == 1 else needed)
             cost = f"pass {name} as a Python number, such as {number}; {EACH}"
             yield Fix(f"{jit}({function}, static_argnames={typed})", cost)
+
+
+def _is_whole(array: Any) -> bool:
+    """Whether an array holds whole numbers or truth values; the dtype of keys has no kind."""
+    return getattr(array.dtype, "kind", "") in ("i", "u", "b")
 
 
 def static_jit(function: Any, names: Sequence[str]) -> str:
@@ -174,7 +178,7 @@ def _substitutes(call: Call, error: BaseException) -> Iterator[_Substitute]:
             if is_of(value, int):
                 reason = f"a float instead of {value!r}"
                 yield _Substitute(name, float(value), f"{name}={float(value)!r}", reason)
-            elif is_a(value, jax.Array, np.ndarray) and value.dtype.kind in "iu":
+            elif is_a(value, jax.Array, np.ndarray) and _is_whole(value):
                 as_float = jnp.asarray(value, float)
                 yield _Substitute(
                     name, as_float, f"{name}.astype(float)", f"converts {name} to floats"

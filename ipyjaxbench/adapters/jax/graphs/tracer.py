@@ -182,13 +182,13 @@ def _refuse_deleted(call: Call) -> None:
 
 
 def _transformed(call: Call, options: GraphOptions) -> Call:
-    """Return the gradient of a call, or the call for each row of its arrays, or both."""
+    """Return the gradient of a call, or the call for each row of its arrays, or that of each."""
+    if options.grad:  # what vmap gives is no scalar
+        data = (n for n, arg in enumerate(call.args) if any(map(is_leaf, trees.leaves(arg))))
+        call = replace(call, function=jax.grad(call.function, argnums=next(data, 0)))
     if options.vmap:
         rows = tuple(0 if getattr(arg, "ndim", 0) else None for arg in call.args)
         call = replace(call, function=jax.vmap(call.function, in_axes=rows))
-    if options.grad:
-        data = (n for n, arg in enumerate(call.args) if any(map(is_leaf, trees.leaves(arg))))
-        call = replace(call, function=jax.grad(call.function, argnums=next(data, 0)))
     return call
 
 

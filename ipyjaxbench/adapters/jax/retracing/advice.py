@@ -27,6 +27,7 @@ _ADVICE = {
     "form": "Pass {path} the same way in every call: positionally, by keyword, or not at all",
     "role": "Give each jax.jit of {name} the same {typed}: {path} is static in only some",
     "type": "Always pass {path} as the same type (for instance with `jnp.asarray`)",
+    "none": "Pass {path} in all calls or in none: with None it is another program",
     "scalar": "Always pass {path} as the same type (for instance with `jnp.asarray`)",
     "shape": "Use fewer distinct shapes: pad {path} to a fixed multiple (for instance with"
     " `jnp.pad`)",
@@ -94,6 +95,8 @@ def _kind(change: Change, function: Any) -> str:
         return _stale_kind(change, function)
     if change.kind in ("rank", "shape", "dtype") and _are_other_keys(change):
         return "key"
+    if change.kind == "type" and "None" in (change.old, change.new):
+        return "none"
     are_numbers = change.kind == "static value" and is_number(change.old) and is_number(change.new)
     is_argument = change.path.isidentifier()  # a field that is static has another place for that
     return "number" if are_numbers and is_argument else change.kind

@@ -25,6 +25,7 @@ from ipyjaxbench.adapters.jax.retracing.callee import (
     transformations,
 )
 from ipyjaxbench.adapters.jax.retracing.equinox_calls import as_kept
+from ipyjaxbench.adapters.jax.retracing.omitted import omitted_static
 from ipyjaxbench.adapters.jax.retracing.static_data import StaticData, static_data
 from ipyjaxbench.adapters.jax.retracing.value_token import value_token, words_of
 from ipyjaxbench.adapters.shared.retracing import shorten
@@ -75,6 +76,7 @@ def signature(called: Called) -> Signature:
     return Signature(
         leaves=dict(pair for argument in arguments for pair in leaves(*argument)),
         form=(*names, *(f"{name}=" for name in sorted(kwargs))),
+        omitted=dict(pair for each in omitted_static(called) for pair in leaves(*each)),
         settings=_settings(),
         function=living_token(function),
         code=hash((*map(fingerprint, codes), *transformations(function))),
@@ -147,7 +149,9 @@ def _leaves(
         is_leaf = id(attribute) in leaves or isinstance(attribute, _ARRAYS)
         if name not in names and not is_leaf and not name.startswith("_"):
             in_key = static is None or static.holds(attribute)
-            yield f"{path}.{name}", replace(_captured_leaf(attribute), in_key=in_key)
+            is_compared = role != "?" and type(attribute) is FunctionType  # by identity
+            leaf = _static_leaf(attribute) if is_compared else _captured_leaf(attribute)
+            yield f"{path}.{name}", replace(leaf, in_key=in_key)
 
 
 def _node(value: Any, static: StaticData | None) -> Leaf:

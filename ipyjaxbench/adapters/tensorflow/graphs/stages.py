@@ -1,22 +1,31 @@
 """What TensorFlow can still tell of a graph: its stages, its operations for a drawing."""
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 from ipyjaxbench.adapters.tensorflow.graphs import lowering, program
-from ipyjaxbench.adapters.tensorflow.graphs.tracing import Traced
+from ipyjaxbench.adapters.tensorflow.graphs.tracing import Traced, trace
 from ipyjaxbench.adapters.tensorflow.graphs.workload import workload_of
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.graphs import Node, ProgramHandle, Workload
+from ipyjaxbench.usercode import Call
 
 
 class LiveGraph(ProgramHandle):
-    """A graph in memory."""
+    """A graph in memory.
+
+    Args:
+        traced: the graph.
+        sized: the call, with the sizes that an `input_signature` leaves open.
+    """
 
     program: Any
 
-    def __init__(self, traced: Traced) -> None:
+    def __init__(self, traced: Traced, sized: Call) -> None:
         self.program = traced.concrete
         self._traced = traced
+        self._call = sized
         self._texts: dict[str, str] = {}
 
     def text(self, stage: str) -> str:
@@ -24,12 +33,21 @@ class LiveGraph(ProgramHandle):
         if stage == "tf":
             return program.text_of(self.program.graph, None)
         if stage not in self._texts:
-            self._texts[stage] = lowering.lower(self._traced, stage)
+            self._texts[stage] = lowering.lower(self._sized, stage)
         return self._texts[stage]
 
     def workload(self, nbytes: int) -> Workload | None:
         """Return what the graph and the functions in it have to do."""
-        return workload_of(self.program, nbytes)
+        return workload_of(self._sized.concrete, nbytes)
+
+    @cached_property
+    def _sized(self) -> Traced:
+        """The graph of arrays of these sizes: XLA compiles one for each."""
+        is_sized = all(tensor.shape.is_fully_defined() for tensor in self.program.inputs)
+        try:
+            return self._traced if is_sized else trace(self._call)
+        except CODE_ERRORS:  # the user's code may raise anything
+            return self._traced
 
     def nodes(self) -> Iterator[Node]:
         """Yield inputs, operations and outputs."""

@@ -16,6 +16,7 @@ from ipyjaxbench.adapters.tensorflow.graphs import (
     references,
     tracing,
 )
+from ipyjaxbench.adapters.tensorflow.graphs.input_signature import with_signature
 from ipyjaxbench.adapters.tensorflow.graphs.stages import LiveGraph
 from ipyjaxbench.errors import CODE_ERRORS, SnippetError
 from ipyjaxbench.frameworks import Framework
@@ -57,6 +58,7 @@ class TensorFlowTracer(GraphTracer):
         call = call.with_arrays(lambda array: tf.TensorSpec(array.shape, array.dtype))
         call = replace(call, labels=keras_build.argument_names(call))
         call, is_copy = keras_build.prepare(call)
+        sized, call = call, with_signature(call)
         with autograph_source.make_readable(call) as call:
             start = _CLOCK.now()
             try:
@@ -64,7 +66,7 @@ class TensorFlowTracer(GraphTracer):
             except CODE_ERRORS as error:
                 raise UntraceableError(diagnose(call, error), error) from error
             seconds = (_CLOCK.now() - start) * 1e-9
-        concrete, live = traced.concrete, LiveGraph(traced)
+        concrete, live = traced.concrete, LiveGraph(traced, sized)
         counted = program.Counted(concrete.graph)
         functions = [leaf for leaf in (call.function, *leaves) if callable(leaf)]
         names = {

@@ -11,6 +11,11 @@ from ipyjaxbench.retracing import Change
 _SIZES = re.compile(r"\[([\d,]*)\]")
 _NUMBERED = re.compile(r"\.(\d+)\b")
 _SIZE = re.compile(r"size (\d+) of (.+)")
+_FEW, _GUARDED_FEW = ("0", "1"), re.compile(r"^guard failed: 2 <= (.+)\.size\(\)\[\d+\]$")
+_OF_FEW = (
+    "PyTorch makes programs of their own for sizes 0 and 1, also with `dynamic=True`: pad `{}` to 2"
+    " or more"
+)
 #: An item of a list, and what has another length where PyTorch tells no more.
 _ITEM, _GUARDED_LENGTH = re.compile(r"\[\d+\]$"), re.compile(r"^guard failed: len\((.+)\) == \d+$")
 _LENGTH = "A program has the length of `{}`"
@@ -119,6 +124,8 @@ def _guard_fix(change: Change) -> str:
         return "Run `torch.compiler.reset()`, so that PyTorch tries again"
     if change.new.startswith(BETWEEN):
         return "Keep it a tensor, without `.item()` or Python's functions: then it is not guarded"
+    if few := _GUARDED_FEW.search(change.new):
+        return _OF_FEW.format(_typed(few[1]))
     length = _GUARDED_LENGTH.search(change.new)
     return f"{_LENGTH.format(length[1])}: keep it at one length" if length else ""
 
@@ -139,6 +146,8 @@ def _shape_fix(change: Change) -> str:
         axes, path = [int(size[1])], size[2]
     if "Parameter" in f"{change.old} {change.new}":
         return f"A program has the sizes of its parameters: keep those of `{_typed(path)}`"
+    if _is_between_few(change, axes):
+        return _OF_FEW.format(_typed(path))
     if not axes or "NumPy" in f"{change.old} {change.new}" or not path.isidentifier():
         return f"Use {_DYNAMIC}"
     marked = axes[0] if len(axes) == 1 else axes
@@ -152,6 +161,14 @@ def _changed_axes(old: str, new: str) -> list[int]:
     if len(sizes) != 2:
         return []
     return [axis for axis, (one, other) in enumerate(zip(*sizes, strict=True)) if one != other]
+
+
+def _is_between_few(change: Change, axes: Sequence[int]) -> bool:
+    """Whether each size that changed is or was 0 or 1, which no option has PyTorch leave open."""
+    if _SIZE.fullmatch(change.path):
+        return not {change.old, change.new}.isdisjoint(_FEW)
+    sizes = [found[1].split(",") for found in map(_SIZES.search, (change.old, change.new)) if found]
+    return bool(axes) and all(any(each[axis] in _FEW for each in sizes) for axis in axes)
 
 
 def _layout_fix(change: Change) -> str:
