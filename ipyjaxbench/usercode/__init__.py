@@ -130,7 +130,6 @@ from ipyjaxbench.usercode.output import (
     StandIn,
     Written,
     is_shown,
-    shown_streams,
 )
 from ipyjaxbench.usercode.patience import StuckError
 from ipyjaxbench.usercode.places import Place, all_stand
