@@ -356,6 +356,10 @@ def test_numbers_and_nouns_agree(note: Note, text: str) -> None:
 def test_the_advice_names_what_is_built_and_what_can_be_done() -> None:
     built = "create jit(...) once, outside, and time its call"
     assert validity_notes.recompiles(2, 2, None, "jit").advice == built
+    reused = validity_notes.recompiles(2, 2, None, reused=["step", "loss"])
+    assert reused.advice.startswith("give step, loss the same shapes and static values")
+    unknown = validity_notes.recompiles(2, 2, None, reused=None)
+    assert unknown.advice.startswith("keep all shapes the same in each call, or create")
     assert validity_notes.not_called("lambda: f(x)", call="f(x)", made=True).advice == "f(x)"
     assert notes.below_clock(1e-7, 5e-8, None).advice == "do more work per call"
     emptied = validity_notes.value_cached("f(...)", 1.0, 0.1, "f.cache_clear(); f(3)")

@@ -56,8 +56,8 @@ class Muted:
 
     def __enter__(self) -> "Muted":
         self.nowhere = open(os.devnull, "wb")
-        logged = [each for each in _handlers() if is_shown(each.stream)]
-        self._replaced = [*self._places, *((each, "stream", _Quiet) for each in logged)]
+        self._replaced = self._places.copy()
+        self._replaced += [(h, "stream", _Quiet) for h in _handlers() if is_shown(h.stream)]
         for owner, name, kind in self._replaced:
             setattr(owner, name, kind(getattr(owner, name), self))
         self.is_on, self._section = True, ExclusiveSection.current()

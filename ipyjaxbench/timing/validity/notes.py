@@ -1,5 +1,7 @@
 """Notes on what the timed code did or did not do."""
 
+from collections.abc import Sequence
+
 from ipyjaxbench import units
 from ipyjaxbench.errors import caller
 from ipyjaxbench.option import spell
@@ -10,16 +12,35 @@ from ipyjaxbench.timing.options import TimeOptions
 _MIN_REPORTED_SHARE = 0.1  # of a call: a part that is smaller would only distract
 
 
-def recompiles(compiled: int, calls: int, per_call: float | None, built: str = "") -> Note:
-    """The code compiles every time: there is no steady state; ``built`` is what it builds anew."""
+def recompiles(
+    compiled: int,
+    calls: int,
+    per_call: float | None,
+    built: str = "",
+    reused: Sequence[str] | None = (),
+) -> Note:
+    """The code compiles every time: there is no steady state.
+
+    ``built`` is what it builds anew; ``reused`` are names of functions that it builds only once,
+    None where neither is known.
+    """
     cost = f", {units.duration(per_call)} of each call" if per_call else ""
     cause = f", because {built}(...) is called inside the timed code" if built else ""
-    once = f"{built}(...)" if built else "the compiled function"
+    once = f"create {built}(...)" if built else "create the compiled function"
+    advice = f"{once} once, outside, and time its call"
+    if reused is None:
+        advice = "keep all shapes the same in each call, or create compiled functions once, outside"
+    elif reused:
+        names = ", ".join(reused)
+        advice = (
+            f"give {names} the same shapes and static values in each call (pad what grows; pass"
+            " numbers as arrays)"
+        )
     return misleading(
         "recompiles",
         f"{compiled} of {units.count(calls, 'sample')} compiled something{cost}:"
         f" there is no steady state{cause}.",
-        f"create {once} once, outside, and time its call",
+        advice,
     )
 
 
