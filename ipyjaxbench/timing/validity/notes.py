@@ -188,12 +188,13 @@ def copy_kept(name: str, first: float) -> Note:
     )
 
 
-def used_up(name: str, *, before: bool) -> Note:
-    """An iterator had nothing left to give to later calls."""
+def used_up(name: str, *, before: bool = False, job: bool = False) -> Note:
+    """An iterator had nothing left to give to later calls, or a job had ended."""
     when, calls = ("An earlier run", "the") if before else ("The first call", "later")
+    did, found = ("waited for", "done") if job else ("exhausted", "empty")
     return misleading(
         "used-up",
-        f"{when} exhausted {name}: {calls} calls found it empty.",
+        f"{when} {did} {name}: {calls} calls found it {found}.",
         f"create {name} in the setup, or inside the timed code",
     )
 
