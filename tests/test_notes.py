@@ -98,6 +98,10 @@ EXAMPLES: list[tuple[Note, str]] = [
         "does 2.70 GFLOP: 5.80 TFLOP/s, more than the measured peak of 178 GFLOP/s.",
     ),
     (
+        validity_notes.part_cached("model(...)", "model.cache_clear(); predict(x)"),
+        "model(...) caches its value: the time is of calls that look it up.",
+    ),
+    (
         validity_notes.value_cached("table(...)", 0.0127, 19e-9),
         "the first call took 12.7 ms, later ones only looked it up (19.0 ns).",
     ),

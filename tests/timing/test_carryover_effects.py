@@ -94,6 +94,24 @@ def test_a_look_up_is_told_where_it_was_most_of_a_call(bench: Bench, cost: int, 
     assert ("value-cached" in notes_here(bench.time("work()", budget=0.1))) is told
 
 
+@pytest.mark.parametrize(("later", "compiles"), [(99_000, True), (101_000, False)])
+def test_a_look_up_beside_other_work_leaves_the_figure(
+    bench: Bench, later: int, compiles: bool
+) -> None:
+    @functools.cache
+    def load() -> list[int]:
+        bench.clock.advance(10 * MS)
+        if compiles:
+            bench.device.compile(MS)
+        return [1]
+
+    bench.names |= {"work": lambda: (load(), bench.clock.advance(later)), "load": load}
+    m = bench.time("work()", budget=0.1)
+    (note,) = (each for each in m.notes if each.code == "part-cached")
+    assert (note.mark, note.advice.rpartition(": ")[2]) == ("·", "load.cache_clear(); work()")
+    assert m.verdict != "INVALID"
+
+
 def test_a_cache_that_is_emptied_or_missed_is_not(bench: Bench) -> None:
     @functools.cache
     def table(n: int) -> int:

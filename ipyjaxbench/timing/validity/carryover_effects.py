@@ -39,6 +39,8 @@ _CACHE = type(functools.lru_cache(len))
 _WRAPPING_ITERATORS = (map, zip, filter, enumerate)
 _MAX_VALUES_INSIDE, _MAX_DEPTH = 10_000, 2
 _CACHED_RATIO = 5  # a first call slower so many times looked up nothing
+#: Nanoseconds that calls may take beside a look-up, to prepare it for example.
+_MOST_BESIDE_NS = 100_000
 #: Nanoseconds in which something that can be changed in place may still be computed anew.
 _LOOK_UP_NS = 3000
 _STRICT_TREND, _TREND_PARTS = 0.95, 6  # of samples that rise without a cause that is seen
@@ -83,10 +85,14 @@ class CarryoverEffects:
         )
         self._inside = {id(value) for value in self._values_inside()}
         self._held: Callable[[], object] | None = None
-        self._same = False
+        self._same = self._compiled = False
 
-    def inspect_first_call(self, value: object, *, held: bool) -> None:
-        """Look after the first call; its value is remembered where something else holds it."""
+    def inspect_first_call(self, value: object, *, held: bool, compiled: bool = False) -> None:
+        """Look after the first call; its value is remembered where something else holds it.
+
+        ``compiled`` says that it compiled something.
+        """
+        self._compiled = compiled
         self._ended = [n for n, v in self._iterators.items() if _has_ended(v)]
         filled = [f.cache_info() for f in self._caches]
         self._missed = [n.misses - b.misses for n, b in zip(filled, self._filled, strict=True)]
@@ -137,8 +143,13 @@ class CarryoverEffects:
             # where the user wrote it: libraries look up small things in passing.
             inside = first > _CACHED_RATIO * later and is_users_function(cache.__wrapped__)
             if missed and only_hits and (outright or inside):
-                yield validity_notes.value_cached(
-                    f"{cache.__name__}(...)", first * 1e-9, later * 1e-9, self._emptying(cache)
+                # Calls that then compute something else are what was to be timed.
+                computes = not outright and (self._compiled or later > _MOST_BESIDE_NS)
+                name, emptying = f"{cache.__name__}(...)", self._emptying(cache)
+                yield (
+                    validity_notes.part_cached(name, emptying)
+                    if computes
+                    else validity_notes.value_cached(name, first * 1e-9, later * 1e-9, emptying)
                 )
                 return
         if self._same and slower and (self._cannot_change() or later < _LOOK_UP_NS):

@@ -178,6 +178,15 @@ def value_cached(what: str, first: float, later: float, emptying: str = "") -> N
     )
 
 
+def part_cached(what: str, emptying: str = "") -> Note:
+    """Calls looked up a part of what the first one had computed, and did the rest again."""
+    return Note(
+        "part-cached",
+        f"{what} caches its value: the time is of calls that look it up.",
+        f"for calls that compute it, too: {emptying}" if emptying else "",
+    )
+
+
 def copy_kept(name: str, first: float) -> Note:
     """An array keeps its copy on the host, so that one call alone made it."""
     return misleading(
