@@ -333,6 +333,8 @@ def test_a_note_is_a_sentence_of_one_line(note: Note, words: str) -> None:
         (validity_notes.built_each_call("jit", 10.1e-6, 100e-6, ""),
          "Every call runs jit(...), which takes 10.1 µs of its 100 µs."),
         (validity_notes.built_each_call("jit", 101e-6, 100e-6, ""), "Every call runs jit(...)."),
+        (comparison_notes.other_data("b", "z", "a", "z"),
+         "Different inputs: a and b read z, each its own, and their values differ."),
         (validity_notes.used_up("task", job=True),
          "The first call waited for task: later calls found it done."),
         (validity_notes.used_up("gen", before=True),
