@@ -68,6 +68,26 @@ def test_a_value_was_kept_where_the_first_call_took_far_longer(
     assert text.startswith(f"{what} caches its value: the first call took ") is (what is not None)
 
 
+def test_a_value_that_a_function_keeps_under_a_global_name_was_kept(bench: Bench) -> None:
+    setting_up = """
+def get(make):
+    global kept
+    if kept is None or not make:
+        kept = [1]
+        clock.advance(1_000_000 if make else 1_000)
+    clock.advance(1_000)
+    return kept
+"""
+    bench.names["kept"] = None
+    exec(setting_up, bench.names)
+    m = bench.time("get(True)", budget=0.1)
+    (text,) = notes_here(m).values()
+    assert text.startswith("get(...) caches its value: the first call took ")
+    assert (m.verdict, bench.names["kept"]) == ("INVALID", [1])
+    bench.names["kept"] = None
+    assert notes_here(bench.time("get(False)", budget=0.1)) == {}  # a new one in each call
+
+
 def test_a_cache_that_the_first_call_filled_is_told_whatever_the_times_are(bench: Bench) -> None:
     @functools.lru_cache
     def fib(n: int) -> int:

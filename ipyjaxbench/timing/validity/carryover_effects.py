@@ -15,6 +15,7 @@ from typing import Any
 from ipyjaxbench import stats
 from ipyjaxbench.frameworks import Framework, Scope, find_arrays
 from ipyjaxbench.reports import Note
+from ipyjaxbench.timing.isolation import find_rebound_names
 from ipyjaxbench.timing.names_in_code import find_passed_names
 from ipyjaxbench.timing.validity import growth_notes, notes as validity_notes
 from ipyjaxbench.timing.validity.container_growth import ContainerGrowth, find_rise
@@ -83,6 +84,7 @@ class CarryoverEffects:
             {**scope.captured, **self._known},
             lambda: {n: snippet.names[n] for n in remade if n in snippet.names},
         )
+        self._rebound = find_rebound_names(scope.functions, snippet.names)
         self._inside = {id(value) for value in self._values_inside()}
         self._held: Callable[[], object] | None = None
         self._same = self._compiled = False
@@ -109,8 +111,12 @@ class CarryoverEffects:
         return id(value) not in self._inside and any(v is value for v in self._values_inside())
 
     def _values_inside(self) -> Iterator[object]:
-        """Items of containers and attributes of plain objects that the code can reach."""
-        values = [*self._scope.captured.values(), *self._known.values()]
+        """Items of containers and attributes of plain objects that the code can reach.
+
+        Values of names that functions bind are among them, as by ``global model``.
+        """
+        bound = [self._snippet.names.get(name) for name in self._rebound]
+        values = [bound, *self._scope.captured.values(), *self._known.values()]
         return itertools.islice(_inside(values, _MAX_DEPTH), _MAX_VALUES_INSIDE)
 
     def inspect_later_value(self, again: Callable[[], object], first: int, later: float) -> None:
