@@ -67,7 +67,7 @@ def measure(
         return measure_call(function, args, kwargs)
     from ipyjaxbench import cluster
 
-    options, kwargs = split_options(kwargs)
+    options, kwargs = split_options(function, kwargs)
     cluster.refuse_options(options)
     if engines == _JOB:
         return cluster.time_call_in_job(*call_code(function, args, kwargs), options, _TIMEOUT)

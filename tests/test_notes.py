@@ -98,6 +98,10 @@ EXAMPLES: list[tuple[Note, str]] = [
         "does 2.70 GFLOP: 5.80 TFLOP/s, more than the measured peak of 178 GFLOP/s.",
     ),
     (
+        validity_notes.part_cached("model(...)", "model.cache_clear(); predict(x)"),
+        "model(...) caches its value: the time is of calls that look it up.",
+    ),
+    (
         validity_notes.value_cached("table(...)", 0.0127, 19e-9),
         "the first call took 12.7 ms, later ones only looked it up (19.0 ns).",
     ),
@@ -329,6 +333,10 @@ def test_a_note_is_a_sentence_of_one_line(note: Note, words: str) -> None:
         (validity_notes.built_each_call("jit", 10.1e-6, 100e-6, ""),
          "Every call runs jit(...), which takes 10.1 µs of its 100 µs."),
         (validity_notes.built_each_call("jit", 101e-6, 100e-6, ""), "Every call runs jit(...)."),
+        (comparison_notes.other_data("b", "z", "a", "z"),
+         "Different inputs: a and b read z, each its own, and their values differ."),
+        (validity_notes.used_up("task", job=True),
+         "The first call waited for task: later calls found it done."),
         (validity_notes.used_up("gen", before=True),
          "An earlier run exhausted gen: the calls found it empty."),
         (validity_notes.no_work(None),
@@ -356,6 +364,10 @@ def test_numbers_and_nouns_agree(note: Note, text: str) -> None:
 def test_the_advice_names_what_is_built_and_what_can_be_done() -> None:
     built = "create jit(...) once, outside, and time its call"
     assert validity_notes.recompiles(2, 2, None, "jit").advice == built
+    reused = validity_notes.recompiles(2, 2, None, reused=["step", "loss"])
+    assert reused.advice.startswith("give step, loss the same shapes and static values")
+    unknown = validity_notes.recompiles(2, 2, None, reused=None)
+    assert unknown.advice.startswith("keep all shapes the same in each call, or create")
     assert validity_notes.not_called("lambda: f(x)", call="f(x)", made=True).advice == "f(x)"
     assert notes.below_clock(1e-7, 5e-8, None).advice == "do more work per call"
     emptied = validity_notes.value_cached("f(...)", 1.0, 0.1, "f.cache_clear(); f(3)")

@@ -42,11 +42,15 @@ def other_result(label: str, base: str, how: str) -> Note:
 
 def other_data(label: str, name: str, base: str, mine: str) -> Note:
     """An arm reads other numbers."""
-    return misleading(
-        "other-data",
-        f"Different inputs: {label} reads {name}, {base} reads {mine}, and their values differ.",
-        f"make {name} from {mine}, or both from one array",
-    )
+    if name == mine:  # their own setup makes it
+        read, advice = (
+            f"{base} and {label} read {name}, each its own",
+            f"make {name} once, for both",
+        )
+    else:
+        read = f"{label} reads {name}, {base} reads {mine}"
+        advice = f"make {name} from {mine}, or both from one array"
+    return misleading("other-data", f"Different inputs: {read}, and their values differ.", advice)
 
 
 def other_dtype(groups: Mapping[str, Sequence[str]]) -> Note:

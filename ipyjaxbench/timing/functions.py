@@ -101,7 +101,7 @@ def measure_call(
 ) -> Measurement:
     """Time calls of a function; ``timer=Options(...)`` among its arguments says how."""
     __tracebackhide__ = True
-    options, kwargs = split_options(kwargs)
+    options, kwargs = split_options(function, kwargs)
     return _measure(*call_code(function, args, kwargs), options)
 
 
@@ -174,12 +174,15 @@ def _free(name: str, taken: Container[str]) -> str:
     return name
 
 
-def split_options(kwargs: Mapping[str, Any]) -> tuple[TimeOptions, dict[str, Any]]:
+def split_options(
+    function: Callable[..., Any], kwargs: Mapping[str, Any]
+) -> tuple[TimeOptions, dict[str, Any]]:
     """Return how to measure, and the keyword arguments that are the function's own.
 
     Raises:
-        OptionError: an option works in the magic only.
+        OptionError: an option works in the magic only, or the function has no such argument.
     """
+    _refuse_misplaced(function, kwargs)
     options = kwargs.get("timer")
     if not isinstance(options, TimeOptions):
         return TimeOptions(), dict(kwargs)
@@ -219,6 +222,25 @@ def call_code(
         names[identifier] = value
         keywords.append(f"{key}={identifier}")
     return f"{name}({', '.join([*positional, *keywords])})", names
+
+
+def _refuse_misplaced(function: Callable[..., Any], kwargs: Mapping[str, Any]) -> None:
+    """Raise `OptionError` where an option is given as an argument that the function lacks."""
+    try:
+        parameters = inspect.signature(function).parameters
+    except CODE_ERRORS:  # an object may answer what it likes
+        return
+    if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values()):
+        return
+    known = {field.name for field in dataclasses.fields(TimeOptions)}
+    meant = [key for key in kwargs if key in known and key not in parameters]
+    if meant:
+        name = name_of(function) or "the function"
+        given = ", ".join(f"{key}={kwargs[key]!r}" for key in meant)
+        raise OptionError(
+            f"{given}: {name} has no such argument; to say how to measure, write"
+            f" timer=Options({given}), with Options from ipyjaxbench"
+        )
 
 
 def _measure(

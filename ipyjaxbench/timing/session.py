@@ -243,7 +243,7 @@ def plan_calls(session: Session, first: FirstRun) -> LaterCalls:
     shown += checks.check_first_call(scope, outputs, lost, frameworks, remade)
     shown += checks.check_value(call.value, snippet.text)
     shown += checks.check_assigned_value(snippet.statements, results)
-    first.carryover.inspect_first_call(call.value, held=is_held(call))
+    first.carryover.inspect_first_call(call.value, held=is_held(call), compiled=bool(compilations))
     return LaterCalls(
         session=session,
         first=dataclasses.replace(first, call=call._replace(value=None)),

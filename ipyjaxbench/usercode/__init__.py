@@ -130,11 +130,11 @@ from ipyjaxbench.usercode.output import (
     StandIn,
     Written,
     is_shown,
-    shown_streams,
 )
 from ipyjaxbench.usercode.patience import StuckError
 from ipyjaxbench.usercode.places import Place, all_stand
 from ipyjaxbench.usercode.reads import Reads, find_reads
+from ipyjaxbench.usercode.scopes import named_around
 from ipyjaxbench.usercode.side_effects import (
     ARRAY_FUNCTION_NAMES,
     SIDE_EFFECT_NAMES,

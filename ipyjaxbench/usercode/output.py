@@ -1,21 +1,23 @@
 """What code prints: kept from the notebook and counted, or recorded."""
 
+import logging
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from io import TextIOBase
 from typing import Any, BinaryIO
 
 from ipyjaxbench.host import Clock
 from ipyjaxbench.usercode.exclusive_section import ExclusiveSection
+from ipyjaxbench.usercode.objects import attributes
 
 #: When something was written, in seconds, and what.
 Written = tuple[float, str]
 
 
 class Muted:
-    """A context in which standard output and error go nowhere.
+    """A context in which standard output and error go nowhere, and what is logged to them.
 
     What tasks print that go on beside a measurement that awaits is shown, and what cells print
     while another thread than theirs measures.
@@ -54,7 +56,9 @@ class Muted:
 
     def __enter__(self) -> "Muted":
         self.nowhere = open(os.devnull, "wb")
-        for owner, name, kind in self._places:
+        self._replaced = self._places.copy()
+        self._replaced += [(h, "stream", _Quiet) for h in _handlers() if is_shown(h.stream)]
+        for owner, name, kind in self._replaced:
             setattr(owner, name, kind(getattr(owner, name), self))
         self.is_on, self._section = True, ExclusiveSection.current()
         self._is_beside = not _is_main()  # code that runs there never starts the main thread
@@ -62,7 +66,7 @@ class Muted:
 
     def __exit__(self, *error: object) -> None:
         self.is_on = False
-        for owner, name, _ in self._places:
+        for owner, name, _ in self._replaced:
             # Those of another thread are left alone.
             stream = getattr(owner, name)
             while isinstance(stream, StandIn) and not stream.muted.is_on:
@@ -81,7 +85,7 @@ def _is_main() -> bool:
 
 
 class StandIn:
-    """Stands in for what shows output. Who keeps it, as a logging handler does, uses the real one.
+    """Stands in for what shows output. Who keeps it, as a new logging handler does, shows it later.
 
     Attributes:
         real: what it stands in for; it is asked for all else that it has, such as the cell for
@@ -136,20 +140,32 @@ class _Quiet(StandIn, TextIOBase):
         return True
 
 
-def shown_streams() -> list[object]:
-    """Return where what is printed is shown, the real streams that are muted now among them."""
-    found: list[object] = [sys.__stdout__, sys.__stderr__]
-    for stream in (sys.stdout, sys.stderr):
-        while isinstance(stream, StandIn):
-            found.append(stream)
-            stream = stream.real  # noqa: PLW2901
-        found.append(stream)
-    return found
+def _handlers() -> Iterator[logging.StreamHandler[Any]]:
+    """Handlers of Python's loggers that write to a stream, those inside of others among them."""
+    loggers = [logging.root, *list(logging.root.manager.loggerDict.values())]
+    found = [h for each in loggers if isinstance(each, logging.Logger) for h in each.handlers]
+    seen: set[int] = set()
+    while found:
+        handler = found.pop()
+        if id(handler) in seen or not isinstance(handler, logging.Handler):
+            continue
+        seen.add(id(handler))
+        found += [h for h in attributes(handler).values() if isinstance(h, logging.Handler)]
+        if isinstance(handler, logging.StreamHandler) and "stream" in attributes(handler):
+            yield handler
 
 
 def is_shown(stream: object) -> bool:
     """Whether what is written to it is shown, and changes nothing of the code's."""
-    return any(stream is each for each in shown_streams())
+    streams = (sys.__stdout__, sys.__stderr__, sys.stdout, sys.stderr)
+    return any(_real(stream) is _real(each) for each in streams)
+
+
+def _real(stream: object) -> object:
+    """The stream itself, where another one stands in for it."""
+    while isinstance(stream, StandIn):
+        stream = stream.real
+    return stream
 
 
 class OutputRecorder:

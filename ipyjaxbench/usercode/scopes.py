@@ -5,7 +5,7 @@ import sys
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from importlib.util import resolve_name
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from ipyjaxbench.usercode.code_objects import closure_values, original
@@ -64,6 +64,19 @@ class Scopes:
     def place(self, chain: Chain) -> Hashable:
         """Return what tells its name from the same one elsewhere."""
         return self._places.get(chain.scope) or id(self._cells[chain.name])
+
+
+def named_around(function: FunctionType) -> Iterator[object]:
+    """Yield what its code names around it, as ``jit`` and ``jax.jit``: through modules only."""
+    scopes = Scopes(function, {})
+    for chain in scopes.chains:
+        value = scopes.value(chain)
+        yield value
+        for kind, key in chain.steps:
+            if kind != "attribute" or type(value) is not ModuleType:
+                break
+            value = vars(value).get(key)
+            yield value
 
 
 def module_named(names: Mapping[str, Any]) -> str:

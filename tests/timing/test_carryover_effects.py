@@ -68,6 +68,26 @@ def test_a_value_was_kept_where_the_first_call_took_far_longer(
     assert text.startswith(f"{what} caches its value: the first call took ") is (what is not None)
 
 
+def test_a_value_that_a_function_keeps_under_a_global_name_was_kept(bench: Bench) -> None:
+    setting_up = """
+def get(make):
+    global kept
+    if kept is None or not make:
+        kept = [1]
+        clock.advance(1_000_000 if make else 1_000)
+    clock.advance(1_000)
+    return kept
+"""
+    bench.names["kept"] = None
+    exec(setting_up, bench.names)
+    m = bench.time("get(True)", budget=0.1)
+    (text,) = notes_here(m).values()
+    assert text.startswith("get(...) caches its value: the first call took ")
+    assert (m.verdict, bench.names["kept"]) == ("INVALID", [1])
+    bench.names["kept"] = None
+    assert notes_here(bench.time("get(False)", budget=0.1)) == {}  # a new one in each call
+
+
 def test_a_cache_that_the_first_call_filled_is_told_whatever_the_times_are(bench: Bench) -> None:
     @functools.lru_cache
     def fib(n: int) -> int:
@@ -92,6 +112,24 @@ def test_a_look_up_is_told_where_it_was_most_of_a_call(bench: Bench, cost: int, 
 
     bench.names["work"] = lambda: (bench.clock.advance(10_000), table(7))  # 10 µs later
     assert ("value-cached" in notes_here(bench.time("work()", budget=0.1))) is told
+
+
+@pytest.mark.parametrize(("later", "compiles"), [(99_000, True), (101_000, False)])
+def test_a_look_up_beside_other_work_leaves_the_figure(
+    bench: Bench, later: int, compiles: bool
+) -> None:
+    @functools.cache
+    def load() -> list[int]:
+        bench.clock.advance(10 * MS)
+        if compiles:
+            bench.device.compile(MS)
+        return [1]
+
+    bench.names |= {"work": lambda: (load(), bench.clock.advance(later)), "load": load}
+    m = bench.time("work()", budget=0.1)
+    (note,) = (each for each in m.notes if each.code == "part-cached")
+    assert (note.mark, note.advice.rpartition(": ")[2]) == ("·", "load.cache_clear(); work()")
+    assert m.verdict != "INVALID"
 
 
 def test_a_cache_that_is_emptied_or_missed_is_not(bench: Bench) -> None:

@@ -3,6 +3,8 @@
 import asyncio
 import gc
 import io
+import logging
+import logging.handlers
 import os
 import sys
 import threading
@@ -62,6 +64,30 @@ def test_pythons_warning_of_a_coroutine_is_none_of_the_codes_output() -> None:
         assert muted.writes == 0
         sys.stderr.write(warnings.formatwarning("another", RuntimeWarning, "a.py", 1, "work()"))
     assert muted.writes == 1
+
+
+def test_what_is_logged_to_a_stream_is_no_more_shown_than_what_is_printed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown, other = io.StringIO(), io.StringIO()
+    monkeypatch.setattr(sys, "stderr", shown)
+    log = logging.Logger("apart")
+    handler, inner, elsewhere = (logging.StreamHandler(each) for each in (shown, shown, other))
+    memory = logging.handlers.MemoryHandler(capacity=1, target=inner)  # as absl has one inside
+    for each in (handler, memory, elsewhere):
+        log.addHandler(each)
+    monkeypatch.setitem(logging.root.manager.loggerDict, "apart", log)
+    with Muted() as muted:
+        with Muted():
+            log.error("unseen")
+        log.error("counted")
+        late = logging.StreamHandler()
+        log.addHandler(late)
+    assert muted.writes == 2
+    assert (handler.stream, inner.stream, elsewhere.stream) == (shown, shown, other)
+    assert (shown.getvalue(), other.getvalue()) == ("", "unseen\ncounted\n")
+    log.error("shown")
+    assert shown.getvalue() == "shown\n" * 3
 
 
 def test_those_of_two_threads_may_end_in_any_order(capsys: pytest.CaptureFixture[str]) -> None:

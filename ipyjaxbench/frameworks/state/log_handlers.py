@@ -5,7 +5,7 @@ from typing import Any
 
 from ipyjaxbench.frameworks.state.names import AttributeNames
 from ipyjaxbench.frameworks.state.undo import Holder, State
-from ipyjaxbench.usercode import attributes, is_of, is_users_class, shown_streams
+from ipyjaxbench.usercode import attributes, is_of, is_shown, is_users_class
 
 #: Of a logger; it also keeps a cache of levels, and the table of all loggers.
 _OF_LOGGER = ("level", "parent", "propagate", "handlers", "disabled", "filters")
@@ -28,9 +28,8 @@ def handler_states(handler: Any) -> list[State] | None:
     """Return where one of Python's own leaves records, unless that is shown to the user."""
     if is_users_class(type(handler)):
         return None
-    shown = {*map(id, shown_streams())}
     held = map(attributes(handler).get, _OF_HANDLER)
-    return [Holder(handler, [each for each in held if id(each) not in shown])]
+    return [Holder(handler, [each for each in held if not is_shown(each)])]
 
 
 def loggers(_: Any) -> list[Any]:

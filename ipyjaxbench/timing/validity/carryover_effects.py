@@ -15,9 +15,11 @@ from typing import Any
 from ipyjaxbench import stats
 from ipyjaxbench.frameworks import Framework, Scope, find_arrays
 from ipyjaxbench.reports import Note
+from ipyjaxbench.timing.isolation import find_rebound_names
 from ipyjaxbench.timing.names_in_code import find_passed_names
 from ipyjaxbench.timing.validity import growth_notes, notes as validity_notes
 from ipyjaxbench.timing.validity.container_growth import ContainerGrowth, find_rise
+from ipyjaxbench.timing.validity.used_up import UsedUp, did_more
 from ipyjaxbench.usercode import (
     Snippet,
     attributes,
@@ -37,8 +39,9 @@ _SHARED = (
 _CACHE = type(functools.lru_cache(len))
 _WRAPPING_ITERATORS = (map, zip, filter, enumerate)
 _MAX_VALUES_INSIDE, _MAX_DEPTH = 10_000, 2
-#: A first call slower so many times, and by so many nanoseconds, did what later ones did not.
-_CACHED_RATIO, _CACHED_NS = 5, 40_000
+_CACHED_RATIO = 5  # a first call slower so many times looked up nothing
+#: Nanoseconds that calls may take beside a look-up, to prepare it for example.
+_MOST_BESIDE_NS = 100_000
 #: Nanoseconds in which something that can be changed in place may still be computed anew.
 _LOOK_UP_NS = 3000
 _STRICT_TREND, _TREND_PARTS = 0.95, 6  # of samples that rise without a cause that is seen
@@ -66,24 +69,32 @@ class CarryoverEffects:
         self._known = {n: v for n, v in scope.read_values.items() if n not in anew}
         self._caches = [f for f in scope.functions if type(f) is _CACHE]
         self._filled = [f.cache_info() for f in self._caches]
-        handed = set(find_passed_names([*snippet.statements, *snippet.in_magics]))
+        statements = [*snippet.statements, *snippet.in_magics]
+        handed = set(find_passed_names(statements))
         self._iterators = {n: v for n, v in self._known.items() if n in handed and _may_end(v)}
         self._ended_before = {n for n, v in self._iterators.items() if _has_ended(v)}
         others = {n: v for n, v in scope.captured.items() if n not in self._iterators}
         self._iterators |= {n: v for n, v in others.items() if _may_end(v) and not _has_ended(v)}
         self._ended: list[str] = []
+        #: What only the first call finds, beside iterators of Python's own.
+        self.used_up = UsedUp(statements, {**scope.captured, **self._known})
         self._missed = [0] * len(self._caches)  # by the first call
         #: Containers that calls make longer.
         self.growth = ContainerGrowth(
             {**scope.captured, **self._known},
             lambda: {n: snippet.names[n] for n in remade if n in snippet.names},
         )
+        self._rebound = find_rebound_names(scope.functions, snippet.names)
         self._inside = {id(value) for value in self._values_inside()}
         self._held: Callable[[], object] | None = None
-        self._same = False
+        self._same = self._compiled = False
 
-    def inspect_first_call(self, value: object, *, held: bool) -> None:
-        """Look after the first call; its value is remembered where something else holds it."""
+    def inspect_first_call(self, value: object, *, held: bool, compiled: bool = False) -> None:
+        """Look after the first call; its value is remembered where something else holds it.
+
+        ``compiled`` says that it compiled something.
+        """
+        self._compiled = compiled
         self._ended = [n for n, v in self._iterators.items() if _has_ended(v)]
         filled = [f.cache_info() for f in self._caches]
         self._missed = [n.misses - b.misses for n, b in zip(filled, self._filled, strict=True)]
@@ -91,6 +102,7 @@ class CarryoverEffects:
         name = _bound_last(self._snippet.statements)
         if name is not None:
             value, held = self._snippet.names.get(name), True
+        self.used_up.inspect_first_call(value)
         if held and not issubclass(type(value), _SHARED) and self._was_put_away(value):
             self._held = _remembered(value, self._frameworks)
 
@@ -99,8 +111,12 @@ class CarryoverEffects:
         return id(value) not in self._inside and any(v is value for v in self._values_inside())
 
     def _values_inside(self) -> Iterator[object]:
-        """Items of containers and attributes of plain objects that the code can reach."""
-        values = [*self._scope.captured.values(), *self._known.values()]
+        """Items of containers and attributes of plain objects that the code can reach.
+
+        Values of names that functions bind are among them, as by ``global model``.
+        """
+        bound = [self._snippet.names.get(name) for name in self._rebound]
+        values = [bound, *self._scope.captured.values(), *self._known.values()]
         return itertools.islice(_inside(values, _MAX_DEPTH), _MAX_VALUES_INSIDE)
 
     def inspect_later_value(self, again: Callable[[], object], first: int, later: float) -> None:
@@ -109,15 +125,21 @@ class CarryoverEffects:
         ``first`` and ``later`` are the nanoseconds of calls, compilation left out.
         """
         __tracebackhide__ = True
-        if self._held is None or self._held() is None or not _is_slower(first, later):
-            return
         name = _bound_last(self._snippet.statements)
-        value = again() if name is None else self._snippet.names.get(name)
-        self._same = value is not None and self._held() is value
+
+        def call() -> object:
+            __tracebackhide__ = True
+            value = again()
+            return value if name is None else self._snippet.names.get(name)
+
+        self.used_up.inspect_later_value(call, first, later)
+        if self._held is not None and self._held() is not None and did_more(first, later):
+            value = call()
+            self._same = value is not None and self._held() is value
 
     def cached_values(self, calls: int, first: int, later: float) -> Iterator[Note]:
         """Note values that were computed once; ``first`` and ``later`` as before."""
-        slower = _is_slower(first, later)
+        slower = did_more(first, later)
         shown = _called_last(self._snippet.statements)
         for cache, before, missed in zip(self._caches, self._filled, self._missed, strict=True):
             now = cache.cache_info()
@@ -127,8 +149,13 @@ class CarryoverEffects:
             # where the user wrote it: libraries look up small things in passing.
             inside = first > _CACHED_RATIO * later and is_users_function(cache.__wrapped__)
             if missed and only_hits and (outright or inside):
-                yield validity_notes.value_cached(
-                    f"{cache.__name__}(...)", first * 1e-9, later * 1e-9, self._emptying(cache)
+                # Calls that then compute something else are what was to be timed.
+                computes = not outright and (self._compiled or later > _MOST_BESIDE_NS)
+                name, emptying = f"{cache.__name__}(...)", self._emptying(cache)
+                yield (
+                    validity_notes.part_cached(name, emptying)
+                    if computes
+                    else validity_notes.value_cached(name, first * 1e-9, later * 1e-9, emptying)
                 )
                 return
         if self._same and slower and (self._cannot_change() or later < _LOOK_UP_NS):
@@ -156,6 +183,10 @@ class CarryoverEffects:
         """Iterators that had nothing left for later calls, by name."""
         return {n: validity_notes.used_up(n, before=n in self._ended_before) for n in self._ended}
 
+    def has_exhausted(self, name: str) -> bool:
+        """Whether it is among them."""
+        return name in self._ended
+
     def growing_containers(self, calls: int, samples: Sequence[float]) -> Iterator[Note]:
         """Note containers that grew with every call, or that calls got slower without any."""
         rise = find_rise(samples)
@@ -169,10 +200,6 @@ def _last(snippet: Snippet) -> str:
     """The last expression, as ``model.table``."""
     last = snippet.statements[-1]
     return ast.unparse(last.value) if isinstance(last, ast.Expr) else ast.unparse(last)
-
-
-def _is_slower(first: int, later: float) -> bool:
-    return first > _CACHED_RATIO * later and first - later > _CACHED_NS
 
 
 def _bound_last(statements: Sequence[ast.stmt]) -> str | None:

@@ -133,7 +133,8 @@ def check_samples(
     """Note what may mislead in the samples; leave out those with a rare compilation."""
     calls, samples = steady.calls, steady.samples
     built = compiled_work.find_builder(scope, frameworks)
-    recompiles = check_recompilation(calls, samples, steady.compiling, built)
+    reused = () if built else compiled_work.find_reused(scope, frameworks)
+    recompiles = check_recompilation(calls, samples, steady.compiling, built, reused)
     yield from recompiles
     if any(note.code == "recompiles" for note in recompiles) or not samples.taken:
         return

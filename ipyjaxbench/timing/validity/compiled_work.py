@@ -18,7 +18,9 @@ from ipyjaxbench.usercode import (
     Source,
     arguments,
     is_plain,
+    is_users_function,
     look_up,
+    named_around,
     nodes_in_scope,
 )
 
@@ -74,6 +76,21 @@ def _builder(
             if value is function:
                 return ast.unparse(node), wrapper
     return None
+
+
+def find_reused(scope: Scope, frameworks: Sequence[Framework]) -> list[str] | None:
+    """Return names of compiled functions that the code can reach, unless it builds some itself.
+
+    It is empty where it does; None where neither is known, or none of them has a name.
+    """
+    compilers = [each.capability(Compilation) for each in frameworks]
+    builders = {id(f) for each in compilers for f, wrapper in each.builders if not wrapper}
+    own = [f for f in scope.functions if is_users_function(f)]
+    if any(id(named) in builders for function in own for named in named_around(function)):
+        return []
+    compiled = {*map(id, scope.compiled)}
+    names = {**scope.read_values, **scope.captured, **scope.snippet.names}
+    return [name for name, value in names.items() if id(value) in compiled] or None
 
 
 def note_on_builder(builder: Builder, snippet: Snippet, clock: Clock, latency: float) -> Note:

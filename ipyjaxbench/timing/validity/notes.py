@@ -1,5 +1,7 @@
 """Notes on what the timed code did or did not do."""
 
+from collections.abc import Sequence
+
 from ipyjaxbench import units
 from ipyjaxbench.errors import caller
 from ipyjaxbench.option import spell
@@ -10,16 +12,35 @@ from ipyjaxbench.timing.options import TimeOptions
 _MIN_REPORTED_SHARE = 0.1  # of a call: a part that is smaller would only distract
 
 
-def recompiles(compiled: int, calls: int, per_call: float | None, built: str = "") -> Note:
-    """The code compiles every time: there is no steady state; ``built`` is what it builds anew."""
+def recompiles(
+    compiled: int,
+    calls: int,
+    per_call: float | None,
+    built: str = "",
+    reused: Sequence[str] | None = (),
+) -> Note:
+    """The code compiles every time: there is no steady state.
+
+    ``built`` is what it builds anew; ``reused`` are names of functions that it builds only once,
+    None where neither is known.
+    """
     cost = f", {units.duration(per_call)} of each call" if per_call else ""
     cause = f", because {built}(...) is called inside the timed code" if built else ""
-    once = f"{built}(...)" if built else "the compiled function"
+    once = f"create {built}(...)" if built else "create the compiled function"
+    advice = f"{once} once, outside, and time its call"
+    if reused is None:
+        advice = "keep all shapes the same in each call, or create compiled functions once, outside"
+    elif reused:
+        names = ", ".join(reused)
+        advice = (
+            f"give {names} the same shapes and static values in each call (pad what grows; pass"
+            " numbers as arrays)"
+        )
     return misleading(
         "recompiles",
         f"{compiled} of {units.count(calls, 'sample')} compiled something{cost}:"
         f" there is no steady state{cause}.",
-        f"create {once} once, outside, and time its call",
+        advice,
     )
 
 
@@ -157,6 +178,15 @@ def value_cached(what: str, first: float, later: float, emptying: str = "") -> N
     )
 
 
+def part_cached(what: str, emptying: str = "") -> Note:
+    """Calls looked up a part of what the first one had computed, and did the rest again."""
+    return Note(
+        "part-cached",
+        f"{what} caches its value: the time is of calls that look it up.",
+        f"for calls that compute it, too: {emptying}" if emptying else "",
+    )
+
+
 def copy_kept(name: str, first: float) -> Note:
     """An array keeps its copy on the host, so that one call alone made it."""
     return misleading(
@@ -167,12 +197,13 @@ def copy_kept(name: str, first: float) -> Note:
     )
 
 
-def used_up(name: str, *, before: bool) -> Note:
-    """An iterator had nothing left to give to later calls."""
+def used_up(name: str, *, before: bool = False, job: bool = False) -> Note:
+    """An iterator had nothing left to give to later calls, or a job had ended."""
     when, calls = ("An earlier run", "the") if before else ("The first call", "later")
+    did, found = ("waited for", "done") if job else ("exhausted", "empty")
     return misleading(
         "used-up",
-        f"{when} exhausted {name}: {calls} calls found it empty.",
+        f"{when} {did} {name}: {calls} calls found it {found}.",
         f"create {name} in the setup, or inside the timed code",
     )
 
