@@ -15,6 +15,7 @@ WORDS = {
     **dict.fromkeys(("BYPASSED", "EAGER-FALLBACK"), "not compiled"),
     "RAISED": "raised",
     "WOULD-TRACE": "would be traced",
+    "WOULD-COMPILE": "would be compiled",
     "WOULD-HIT": "would be cached",
     "?": "unknown",
 }
@@ -26,6 +27,7 @@ _DEEDS = {
     "not compiled": "ran {} uncompiled",
     "raised": "raised an exception in {}",
     "would be traced": "would trace {}",
+    "would be compiled": "would compile {}",
     "would be cached": "would take {} from the cache",
     "unknown": "may have compiled {}",
     "": "did not make {}",
@@ -33,7 +35,8 @@ _DEEDS = {
 _USUAL = ("cached", "would be cached")  # calls that need no line of their own
 _ENDINGS = ("raised", "")  # where code ended early, no difference but its consequence
 #: Of a call that differs, what is to be looked into first.
-_GRAVEST = ("raised", "traced", "compiled", "would be traced", "not compiled", "unknown")
+_GRAVEST = ("raised", "traced", "compiled", "would be traced", "would be compiled",
+             "not compiled", "unknown")  # fmt: skip
 
 Key = tuple[str, str, int, int]  # framework, function, number, and which one of that number
 

@@ -38,6 +38,7 @@ BADGES = {
     "CHANGES": Badge("⇄", "#3b82c4", "bold blue"),
     "TRACED": Badge("↻", "#b5760f", "bold yellow"),
     "COMPILED": Badge("↻", "#b5760f", "bold yellow"),
+    "COMPILES": Badge("↻", "#b5760f", "bold yellow"),
     "TRACES": Badge("↻", "#b5760f", "bold yellow"),
     "CACHED": _GOOD,
     "STALE": _BAD,

@@ -16,14 +16,15 @@ from ipyjaxbench.retracing.traces import TracedCall, Traces
 from ipyjaxbench.usercode import Namespace, Source, ask, call_of
 
 _STATES = {True: "WOULD-TRACE", False: "WOULD-HIT", None: "?"}
+_COMPILES = "WOULD-COMPILE"
 _DEFINITIONS = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def predict_code(source: Source, names: Namespace) -> Traces:
     """Say whether the calls in some code would be traced; nothing is run, traced or compiled.
 
-    The result has a call with the state "WOULD-TRACE", "WOULD-HIT" or "?" for each call of a
-    compiled function, the innermost first.
+    The result has a call with the state "WOULD-TRACE", "WOULD-COMPILE", "WOULD-HIT" or "?" for each
+    call of a compiled function, the innermost first.
 
     Raises:
         SnippetError: no framework compiles what is called, as far as that is known.
@@ -50,7 +51,7 @@ class _Prediction:
     def __init__(self, source: Source, names: Namespace) -> None:
         self._watches = [*call_watches(loaded()[0])]
         self._values = StaticValues(source, names, self._is_compiled, _is_array)
-        self._traced: list[tuple[str, str, Signature]] = []
+        self._made: list[tuple[str, str, Signature]] = []  # by the calls so far
         self.calls: list[TracedCall] = []
         self.versions: dict[str, str] = {}  # of the frameworks of these calls
         self.unknown: list[str] = []  # what is called, and is not known
@@ -92,12 +93,12 @@ class _Prediction:
     ) -> TracedCall:
         name = watch.name(function)
         args, kwargs, why = self._arguments(call)
-        is_traced, says = None, ""
+        is_traced, says, compiles = None, "", False
         fixes: tuple[str, ...] = ()
         if not why:
             is_traced = watch.predicts(function, args, kwargs)
             key = framework.name, name, watch.signature(function, args, kwargs)
-            if is_traced and key in self._traced:  # by a call before it
+            if is_traced and key in self._made:  # by a call before it
                 is_traced = False
             elif is_traced:
                 if watch.keeps_nothing(function, args, kwargs):
@@ -108,15 +109,17 @@ class _Prediction:
                 )
                 if why in ([], [DROPPED]) and known.changes:
                     why = [*known.changes]
-                self._traced.append(key)
+                self._made.append(key)
             elif is_traced is None:
                 says = "cannot be predicted without running the call"
             else:
                 says, fixes = _stale(watch, function, args, kwargs)
+                compiles = key not in self._made and not watch.may_be_compiled(function)
+                self._made.append(key)
         number = 1 + sum(each.name == name for each in self.calls)
         return TracedCall(
             name, framework.name, call.lineno, ast.unparse(call), number, 1,
-            _STATES[is_traced], 0.0, {}, tuple(why), says, fixes,
+            _COMPILES if compiles else _STATES[is_traced], 0.0, {}, tuple(why), says, fixes,
         )  # fmt: skip
 
     def _arguments(self, call: ast.Call) -> tuple[list[Any], dict[str, Any], list[Change]]:

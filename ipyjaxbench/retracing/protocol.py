@@ -194,6 +194,10 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
     def predicts(self, function: Any, args: Args, kwargs: Kwargs) -> bool | None:
         """Whether a call would be traced, found without running or compiling; None if not known."""
 
+    def may_be_compiled(self, function: Any) -> bool:  # noqa: ARG002
+        """Whether a program of a function that was traced may be there; False where none is."""
+        return True
+
     def evidence(self, function: Any, args: Args, kwargs: Kwargs) -> Evidence:  # noqa: ARG002
         """Return why a call would find no program, beyond its signature, where that is known."""
         return Evidence()

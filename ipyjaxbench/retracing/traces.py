@@ -27,6 +27,7 @@ STATES = {
     "BREAK": "graph break: compiled in several parts, with Python between them",
     "RAISED": "the call raised an exception",
     "WOULD-TRACE": "prediction: the call would be traced (it was not run)",
+    "WOULD-COMPILE": "prediction: already traced, the call would be compiled (it was not run)",
     "WOULD-HIT": "prediction: the call would be a cache hit (it was not run)",
     "?": "unknown",
 }

@@ -39,6 +39,7 @@ _UNTRACED = {
 #: Of calls that were not run, the gravest first: the figure and the verdict.
 _PREDICTIONS = {
     "WOULD-TRACE": ("would be traced", "TRACES"),
+    "WOULD-COMPILE": ("would be compiled", "COMPILES"),
     "?": ("cannot be predicted", "?"),
     "WOULD-HIT": ("would hit the cache", "CACHED"),
 }

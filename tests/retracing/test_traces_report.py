@@ -89,6 +89,8 @@ def in_states(*states: str) -> Traces:
         (in_states("WOULD-TRACE"), ("would be traced", "nothing was run", "TRACES")),
         (in_states("WOULD-HIT", "WOULD-HIT"),
          ("would hit the cache", "nothing was run", "CACHED")),
+        (in_states("WOULD-HIT", "WOULD-COMPILE"),
+         ("1 of 2 calls would be compiled", "nothing was run", "COMPILES")),
         (in_states("WOULD-HIT", "?"),
          ("1 of 2 calls cannot be predicted", "nothing was run", "?")),
         (in_states("WOULD-HIT", "WOULD-TRACE", "?"),

@@ -219,6 +219,20 @@ def test_a_prediction_says_what_changed_and_traces_nothing(
     assert cells.shown[-1].data["text/plain"].splitlines()[1].endswith(verdict)
 
 
+@pytest.mark.parametrize("look", ["%jaxpr -q f(x)", "f.lower(x)", "y = jax.jit(lambda v: f(v))(x)"])
+def test_a_prediction_of_what_was_only_traced_says_that_it_would_be_compiled(
+    cells: Shell, look: str
+) -> None:
+    cells.run("f = jax.jit(lambda v: v * 3)")
+    cells.run(look)
+    cells.run("%trace_cached -qv told --predict f(x); f(x)")
+    assert [each.state for each in cells.names["told"].calls] == ["WOULD-COMPILE", "WOULD-HIT"]
+    cells.run("%trace_cached -qv seen f(x)")
+    assert [each.state for each in cells.names["seen"].calls] == ["COMPILED", "CACHED"]
+    cells.run("%trace_cached -qv told --predict f(x)")
+    assert [each.state for each in cells.names["told"].calls] == ["WOULD-HIT"]
+
+
 def test_a_prediction_after_caches_were_cleared_blames_that(cells: Shell) -> None:
     cells.run(SCALE)
     cells.run("jax.clear_caches()\ny = jnp.ones(4)")

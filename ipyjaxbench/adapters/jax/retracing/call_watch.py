@@ -211,6 +211,10 @@ class JaxCallWatch(EventWatch[Event]):
             raise
         return False
 
+    def may_be_compiled(self, function: Any) -> bool:
+        """Whether calls have a program: to look at a function, as `%jaxpr` does, makes none."""
+        return _entries(callee.jitted_in(function)) != 0
+
     def keeps_nothing(self, function: Any, args: Args, kwargs: Kwargs) -> bool:
         """Whether caches were cleared since it was traced."""
         return were_cleared(self.signature(function, args, kwargs).function)
