@@ -79,9 +79,8 @@ class Signature:
     owner: int = 0  # tells objects apart whose programs the framework keeps in one place
     #: Of the compiled function, such as "donate_argnums", which need no new trace; if known.
     options: Mapping[str, str] = field(default_factory=dict)
-    omitted: Mapping[str, Leaf] = field(
-        default_factory=dict
-    )  # defaults of static arguments not given
+    #: Defaults of static arguments that the call leaves out.
+    omitted: Mapping[str, Leaf] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
