@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from ipyjaxbench.host import Clock
 from ipyjaxbench.usercode.exclusive_section import ExclusiveSection
-from ipyjaxbench.usercode.objects import attributes
+from ipyjaxbench.usercode.objects import attributes, is_of
 
 #: When something was written, in seconds, and what.
 Written = tuple[float, str]
@@ -142,16 +142,17 @@ class _Quiet(StandIn, TextIOBase):
 
 def _handlers() -> Iterator[logging.StreamHandler[Any]]:
     """Handlers of Python's loggers that write to a stream, those inside of others among them."""
-    loggers = [logging.root, *list(logging.root.manager.loggerDict.values())]
-    found = [h for each in loggers if isinstance(each, logging.Logger) for h in each.handlers]
+    loggers: list[Any] = [logging.root, *list(logging.root.manager.loggerDict.values())]
+    # Of their real classes: an object may answer what it likes.
+    found: list[Any] = [h for each in loggers if is_of(each, logging.Logger) for h in each.handlers]
     seen: set[int] = set()
     while found:
         handler = found.pop()
-        if id(handler) in seen or not isinstance(handler, logging.Handler):
+        if id(handler) in seen or not is_of(handler, logging.Handler):
             continue
         seen.add(id(handler))
-        found += [h for h in attributes(handler).values() if isinstance(h, logging.Handler)]
-        if isinstance(handler, logging.StreamHandler) and "stream" in attributes(handler):
+        found += [h for h in attributes(handler).values() if is_of(h, logging.Handler)]
+        if is_of(handler, logging.StreamHandler) and "stream" in attributes(handler):
             yield handler
 
 
@@ -161,9 +162,9 @@ def is_shown(stream: object) -> bool:
     return any(_real(stream) is _real(each) for each in streams)
 
 
-def _real(stream: object) -> object:
+def _real(stream: Any) -> object:
     """The stream itself, where another one stands in for it."""
-    while isinstance(stream, StandIn):
+    while is_of(stream, StandIn):
         stream = stream.real
     return stream
 
