@@ -202,7 +202,7 @@ def test_however_a_tensor_is_written_to_it_stays(name: str, stage: str) -> None:
 @pytest.mark.parametrize("stage", ["aten", "dynamo"])
 def test_a_lazy_module_stays_one(stage: str) -> None:
     lazy = nn.LazyLinear(2)
-    with contextlib.suppress(UntraceableError):
+    with contextlib.suppress(SnippetError):  # it is refused, but for dynamo
         graph("lazy(x)", {"lazy": lazy, "x": X}, stage)
     assert type(lazy) is nn.LazyLinear
     assert lazy.has_uninitialized_params()
