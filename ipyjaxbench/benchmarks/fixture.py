@@ -10,7 +10,7 @@ from ipyjaxbench.benchmarks.run import Run
 from ipyjaxbench.comparison import CompareOptions
 from ipyjaxbench.errors import OptionError, SnippetError
 from ipyjaxbench.records import Benchmark
-from ipyjaxbench.timing import NO_FIGURE, Measurement, PreparedCall, TimeOptions
+from ipyjaxbench.timing import NO_FIGURE, Measurement, PreparedCall, TimeOptions, measured_again
 from ipyjaxbench.usercode import loop_runs, refuse_uncallable
 
 T = TypeVar("T")
@@ -83,7 +83,8 @@ class Fixture:
         measured, value = self._measure(call)
         if self._run.is_slower(measured):
             # Noise seldom comes twice: the faster of two measurements counts.
-            again, _ = self._measure(call)
+            with measured_again(call.snippet):
+                again, _ = self._measure(call)
             measured = again if not self._run.is_slower(again) else measured
         if why := self._run.keep(measured):
             self._slower.append(why)
@@ -95,7 +96,8 @@ class Fixture:
         found, value = call.measure(self._how.options)
         relative = None
         if found.verdict not in (*NO_FIGURE, "RECOMPILES") and not _waits(found):
-            relative = measure_relative(call, found.median, self._how.beside)
+            with measured_again(call.snippet):
+                relative = measure_relative(call, found.median, self._how.beside)
         return self._run.judge(self._test, found, relative), value
 
     def options(

@@ -38,7 +38,7 @@ from ipyjaxbench.timing.options import AIMS, FwtimeOptions, TimeOptions
 from ipyjaxbench.timing.perfetto.recording import start_recording
 from ipyjaxbench.timing.program_texts import find_program_texts
 from ipyjaxbench.timing.protocol import Caveats, Profiler
-from ipyjaxbench.timing.restoration import put_back
+from ipyjaxbench.timing.restoration import measured_again, put_back
 from ipyjaxbench.timing.rewind import Rewind
 from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.session import (

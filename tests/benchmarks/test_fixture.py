@@ -80,11 +80,35 @@ def test_a_coroutine_function_in_an_event_loop_is_refused_in_one_line(suite: Pyt
     assert "call it in a test that is a plain def" in done.stdout
 
 
+CHANGING = """
+made = []
+async def wait(): made.append(len(made)); print("waited")
+def test_it(fwbench, capsys):
+    state = {"n": 0}
+    def work():
+        state["n"] += 1
+        print("worked")
+        return state["n"]
+    assert fwbench(work) == 1
+    assert state == {"n": 1}
+    fwbench(wait)
+    assert made == [0]
+    assert capsys.readouterr().out == "worked\\nwaited\\n"
+"""
+
+
+@pytest.mark.usefixtures("real_clock", "short")
+def test_the_state_and_what_is_printed_are_those_of_one_call(suite: Pytest) -> None:
+    done = suite(CHANGING)
+    assert done.returncode == 0, done.stdout
+
+
 SLOWED = """
 import os
 from ipyjaxbench.host import CLOCKS
 clock, times = CLOCKS["elapsed"](), int(os.environ.get("TIMES", "1"))
 def work():
+    print("worked")
     clock.advance(10_000_000 * times)
 def test_work(fwbench):
     fwbench(work)
@@ -98,6 +122,7 @@ def test_code_that_takes_eight_times_as_long_fails_its_test(suite: Pytest) -> No
     gate = ("--fwbench-compare", "a.json", "--fwbench-fail-slower", "10%")
     done = suite(SLOWED, *gate, TIMES="8")
     assert done.returncode == 1, done.stdout
+    assert done.stdout.count("worked\n") == 1  # though it was measured twice
     assert "1 of 1 slower" in done.stdout
     assert "FAILED test_it.py::test_work - " in done.stdout
     assert "slower than a.json" in done.stdout
