@@ -103,6 +103,14 @@ def test_the_state_and_what_is_printed_are_those_of_one_call(suite: Pytest) -> N
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.usefixtures("real_clock", "short")
+def test_what_later_calls_log_is_in_no_record_of_pytests(suite: Pytest) -> None:
+    code = "import logging\ndef test_it(fwbench, caplog):\n"
+    code += "    fwbench(lambda: logging.error('hi'))\n    assert caplog.messages == ['hi']\n"
+    done = suite(code)
+    assert done.returncode == 0, done.stdout
+
+
 SLOWED = """
 import os
 from ipyjaxbench.host import CLOCKS
