@@ -19,7 +19,13 @@ from ipyjaxbench.timing.device_time import (
 )
 from ipyjaxbench.timing.estimate import MEDIAN_AND_RERUN, Estimate, low_end, name_column
 from ipyjaxbench.timing.figure_change import Against, Change, Figure
-from ipyjaxbench.timing.functions import PreparedCall, call_code, measure_call, split_options
+from ipyjaxbench.timing.functions import (
+    PreparedCall,
+    call_code,
+    measure_call,
+    refuse_misplaced,
+    split_options,
+)
 from ipyjaxbench.timing.isolation import Donated, Snapshot, all_alive, find_rebound_names
 from ipyjaxbench.timing.measure import (
     ignore_progress,

@@ -218,6 +218,19 @@ def test_what_is_no_function_is_refused_in_one_line(suite: Pytest) -> None:
     assert "write fwbench(f, x)" in done.stdout
 
 
+def test_an_option_among_the_arguments_is_refused_with_the_way_to_say_it(suite: Pytest) -> None:
+    code = "def reset(): ...\ndef area(x): return x\ndef both(budget): return budget\n"
+    code += "def test_it(fwbench):\n    few = fwbench.options(loops=1, repeat=2)\n"
+    code += "    assert few(both, budget=1) == 1\n"
+    code += "    fwbench(area, 3, budget=1, setup=reset)\n"
+    done = suite(code)
+    assert done.returncode == 1
+    assert (
+        "OptionError: budget=1, setup=reset: area has no such argument; to say how to measure,"
+        " write fwbench.options(budget=1, setup=reset)(f, x)"
+    ) in " ".join(line.removeprefix("E").strip() for line in done.stdout.splitlines())
+
+
 def test_an_error_of_the_function_reaches_the_test(suite: Pytest) -> None:
     code = "import pytest\ndef bad(): raise ValueError('mine')\n"
     code += "def test_it(fwbench):\n    with pytest.raises(ValueError, match='mine'):\n"
