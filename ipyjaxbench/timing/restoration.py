@@ -38,7 +38,8 @@ def put_back(later: LaterCalls) -> list[str]:
     later.rewind.give_up()
     calls.end()
     known = checkpoint.known if later.session.options.restore else ()
-    changed = later.changes.changed_names(known, checkpoint.unread, checkpoint.restored)
+    reset = later.rewind.names if later.rewind.is_on else ()
+    changed = later.changes.changed_names(known, checkpoint.unread, checkpoint.restored, reset)
     told = [*lost, *checkpoint.failed, *changed]
     told = [name for name in told if name not in checkpoint.meanwhile]
     return [*told, *first.files.names(apart=told)]
