@@ -10,10 +10,18 @@ from ipyjaxbench.benchmarks.run import Run
 from ipyjaxbench.comparison import CompareOptions
 from ipyjaxbench.errors import OptionError, SnippetError
 from ipyjaxbench.records import Benchmark
-from ipyjaxbench.timing import NO_FIGURE, Measurement, PreparedCall, TimeOptions
+from ipyjaxbench.timing import (
+    NO_FIGURE,
+    Measurement,
+    PreparedCall,
+    TimeOptions,
+    measured_again,
+    refuse_misplaced,
+)
 from ipyjaxbench.usercode import loop_runs, refuse_uncallable
 
 T = TypeVar("T")
+_OPTIONS = ("loops", "repeat", "budget", "setup")
 _COMPUTES = 0.5  # of the time, from which on calls are slowed down as a loop is
 #: Seconds beside the loop, for both together.
 _BUDGETS = {"quick": 1.0, "usual": 3.0}
@@ -62,6 +70,7 @@ class Fixture:
 
         Raises:
             SnippetError: this is not a function, or it has to be awaited in an asynchronous test.
+            OptionError: an option is given as an argument that the function does not have.
             Exception: whatever the function raises.
 
         Example:
@@ -69,6 +78,7 @@ class Fixture:
         """
         __tracebackhide__ = True
         refuse_uncallable(function, "write fwbench(f, x)")
+        refuse_misplaced(function, kwargs, _OPTIONS, "fwbench.options({})(f, x)")
         is_awaited = inspect.iscoroutinefunction(function)
         if is_awaited and loop_runs():
             raise SnippetError(
@@ -83,7 +93,8 @@ class Fixture:
         measured, value = self._measure(call)
         if self._run.is_slower(measured):
             # Noise seldom comes twice: the faster of two measurements counts.
-            again, _ = self._measure(call)
+            with measured_again(call.snippet):
+                again, _ = self._measure(call)
             measured = again if not self._run.is_slower(again) else measured
         if why := self._run.keep(measured):
             self._slower.append(why)
@@ -95,7 +106,8 @@ class Fixture:
         found, value = call.measure(self._how.options)
         relative = None
         if found.verdict not in (*NO_FIGURE, "RECOMPILES") and not _waits(found):
-            relative = measure_relative(call, found.median, self._how.beside)
+            with measured_again(call.snippet):
+                relative = measure_relative(call, found.median, self._how.beside)
         return self._run.judge(self._test, found, relative), value
 
     def options(

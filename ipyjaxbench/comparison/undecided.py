@@ -11,6 +11,9 @@ from ipyjaxbench.comparison.options import CompareOptions
 
 def note_undecided(c: Comparison, options: CompareOptions) -> Comparison:
     """Return a comparison with a Note on what to ask for, where arms cannot be told apart."""
+    base = next((arm.measured for arm in c.sides if arm.label == c.baseline), None)
+    if base is not None and base.verdict == "INVALID":  # more of its samples tell nothing
+        return c
     arms = {
         arm.label: ratio
         for arm in c.sides

@@ -19,7 +19,13 @@ from ipyjaxbench.timing.device_time import (
 )
 from ipyjaxbench.timing.estimate import MEDIAN_AND_RERUN, Estimate, low_end, name_column
 from ipyjaxbench.timing.figure_change import Against, Change, Figure
-from ipyjaxbench.timing.functions import PreparedCall, call_code, measure_call, split_options
+from ipyjaxbench.timing.functions import (
+    PreparedCall,
+    call_code,
+    measure_call,
+    refuse_misplaced,
+    split_options,
+)
 from ipyjaxbench.timing.isolation import Donated, Snapshot, all_alive, find_rebound_names
 from ipyjaxbench.timing.measure import (
     ignore_progress,
@@ -38,7 +44,7 @@ from ipyjaxbench.timing.options import AIMS, FwtimeOptions, TimeOptions
 from ipyjaxbench.timing.perfetto.recording import start_recording
 from ipyjaxbench.timing.program_texts import find_program_texts
 from ipyjaxbench.timing.protocol import Caveats, Profiler
-from ipyjaxbench.timing.restoration import put_back
+from ipyjaxbench.timing.restoration import measured_again, put_back
 from ipyjaxbench.timing.rewind import Rewind
 from ipyjaxbench.timing.runner import Calls
 from ipyjaxbench.timing.session import (

@@ -182,7 +182,8 @@ def split_options(
     Raises:
         OptionError: an option works in the magic only, or the function has no such argument.
     """
-    _refuse_misplaced(function, kwargs)
+    known = [field.name for field in dataclasses.fields(TimeOptions)]
+    refuse_misplaced(function, kwargs, known, "timer=Options({}), with Options from ipyjaxbench")
     options = kwargs.get("timer")
     if not isinstance(options, TimeOptions):
         return TimeOptions(), dict(kwargs)
@@ -224,22 +225,27 @@ def call_code(
     return f"{name}({', '.join([*positional, *keywords])})", names
 
 
-def _refuse_misplaced(function: Callable[..., Any], kwargs: Mapping[str, Any]) -> None:
-    """Raise `OptionError` where an option is given as an argument that the function lacks."""
+def refuse_misplaced(
+    function: Callable[..., Any], kwargs: Mapping[str, Any], known: Container[str], written: str
+) -> None:
+    """Raise `OptionError` where a known option is given as an argument that the function lacks.
+
+    What is ``written`` instead has "{}" in the place of the options.
+    """
     try:
         parameters = inspect.signature(function).parameters
     except CODE_ERRORS:  # an object may answer what it likes
         return
     if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values()):
         return
-    known = {field.name for field in dataclasses.fields(TimeOptions)}
     meant = [key for key in kwargs if key in known and key not in parameters]
     if meant:
         name = name_of(function) or "the function"
-        given = ", ".join(f"{key}={kwargs[key]!r}" for key in meant)
+        values = [name_of(kwargs[key]) or repr(kwargs[key]) for key in meant]
+        given = ", ".join(f"{key}={value}" for key, value in zip(meant, values, strict=True))
         raise OptionError(
             f"{given}: {name} has no such argument; to say how to measure, write"
-            f" timer=Options({given}), with Options from ipyjaxbench"
+            f" {written.format(given)}"
         )
 
 

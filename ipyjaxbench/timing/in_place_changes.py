@@ -24,7 +24,7 @@ from ipyjaxbench.timing.names_in_code import (
     find_updated_items,
     find_updated_names,
 )
-from ipyjaxbench.timing.plain_iterators import holds_plain_values
+from ipyjaxbench.timing.plain_iterators import holds_plain_values, is_reader_of_file
 from ipyjaxbench.usercode import (
     attribute,
     attributes,
@@ -78,6 +78,7 @@ class Changes:
         self._moved |= set(_holders(values, used))
         every = {**scope.captured, **values}
         self._plain = {n for n in self._moved if holds_plain_values(every[n], frameworks)}
+        self._readers = {n for n in self._moved if is_reader_of_file(every[n])}
         self._unseen = [*_find_unseen(scope.called), *_find_unseen(_named_in(scope.functions))]
         self._descriptors = {*find_descriptors(statements, values)}
         self._after_first = {n: self._fingerprint(n, v) for n, v in values.items()}
@@ -87,6 +88,7 @@ class Changes:
         put_back: Container[str] = (),
         unread: Collection[str] = (),
         restored: Collection[str] = (),
+        reset: Collection[str] = (),
     ) -> list[str]:
         """Return names whose object is not as the first call left it, as far as that is known.
 
@@ -94,8 +96,9 @@ class Changes:
             put_back: names of which all that changed is put back.
             unread: names that are told where the code uses them: nothing shows what they hold.
             restored: names of which something had changed that was put back.
+            reset: names of which each call found what the first one did.
         """
-        moved = self._moved - self._plain.intersection(restored)
+        moved = self._moved - self._plain.intersection(restored) - self._readers.intersection(reset)
         changed = [
             n for n, v in self._values.items() if self._fingerprint(n, v) != self._after_first[n]
         ]

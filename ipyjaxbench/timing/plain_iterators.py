@@ -1,10 +1,19 @@
-"""Iterators of libraries that keep all that they are in attributes, as `haiku.PRNGSequence`."""
+"""Iterators of libraries that show where they are: `haiku.PRNGSequence`, readers of files."""
 
+import gc
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from ipyjaxbench.frameworks import Framework
-from ipyjaxbench.usercode import attributes, is_exactly, items_of, slots, solid_base
+from ipyjaxbench.frameworks import Framework, is_readable, is_unreadable
+from ipyjaxbench.usercode import (
+    attributes,
+    is_exactly,
+    is_of,
+    items_of,
+    module_of,
+    slots,
+    solid_base,
+)
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes)
 _SEVERAL = (list, tuple, dict, deque)
@@ -25,3 +34,10 @@ def holds_plain_values(value: object, frameworks: Sequence[Framework]) -> bool:
         ):
             return False
     return not ahead and bool(looked_at) and solid_base(type(value)) is object
+
+
+def is_reader_of_file(value: object) -> bool:
+    """Whether it is a `csv.reader` that is where the file is that it reads."""
+    held = [each for each in gc.get_referents(value) if is_of(each, Iterator)]
+    is_known = not any(is_readable(each) or is_unreadable(each) for each in held)
+    return module_of(type(value)) == "_csv" and bool(held) and is_known

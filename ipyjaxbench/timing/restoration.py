@@ -1,7 +1,27 @@
 """Puts back, when all calls were made, what the calls after the first one changed."""
 
-from ipyjaxbench.frameworks import forget_failures
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ipyjaxbench.frameworks import Checkpoint, Scope, forget_failures, loaded
 from ipyjaxbench.timing.session import LaterCalls
+from ipyjaxbench.usercode import Muted, Snippet
+
+
+@contextmanager
+def measured_again(snippet: Snippet) -> Iterator[None]:
+    """Put back what measuring code changes that has run before, and show nothing that it prints."""
+    __tracebackhide__ = True
+    frameworks, _ = loaded()
+    scope = Scope(snippet, frameworks)
+    reached = {**scope.read_values, **scope.called, **scope.captured}
+    before = Checkpoint(reached, frameworks, snippet.names, snippet.codes)
+    try:
+        with Muted():
+            yield
+    finally:
+        before.restore()
+        before.restore_again()
 
 
 def put_back(later: LaterCalls) -> list[str]:
@@ -18,7 +38,8 @@ def put_back(later: LaterCalls) -> list[str]:
     later.rewind.give_up()
     calls.end()
     known = checkpoint.known if later.session.options.restore else ()
-    changed = later.changes.changed_names(known, checkpoint.unread, checkpoint.restored)
+    reset = later.rewind.names if later.rewind.is_on else ()
+    changed = later.changes.changed_names(known, checkpoint.unread, checkpoint.restored, reset)
     told = [*lost, *checkpoint.failed, *changed]
     told = [name for name in told if name not in checkpoint.meanwhile]
     return [*told, *first.files.names(apart=told)]

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 from ipyjaxbench.host import Clock
 from ipyjaxbench.usercode.exclusive_section import ExclusiveSection
 from ipyjaxbench.usercode.objects import attributes, is_of
+from ipyjaxbench.usercode.origin import is_users_class
 
 #: When something was written, in seconds, and what.
 Written = tuple[float, str]
@@ -19,6 +20,7 @@ Written = tuple[float, str]
 class Muted:
     """A context in which standard output and error go nowhere, and what is logged to them.
 
+    Nor do records reach handlers that keep them to show them later, as pytest's do.
     What tasks print that go on beside a measurement that awaits is shown, and what cells print
     while another thread than theirs measures.
 
@@ -57,7 +59,11 @@ class Muted:
     def __enter__(self) -> "Muted":
         self.nowhere = open(os.devnull, "wb")
         self._replaced = self._places.copy()
-        self._replaced += [(h, "stream", _Quiet) for h in _handlers() if is_shown(h.stream)]
+        for handler in _handlers():
+            keeps = _keeps_records(handler)
+            self._replaced += [(handler, "records", _Unkept)] if keeps else []
+            if keeps or is_shown(handler.stream):
+                self._replaced.append((handler, "stream", _Quiet))
         for owner, name, kind in self._replaced:
             setattr(owner, name, kind(getattr(owner, name), self))
         self.is_on, self._section = True, ExclusiveSection.current()
@@ -140,6 +146,25 @@ class _Quiet(StandIn, TextIOBase):
         return True
 
 
+class _Unkept(StandIn, list[logging.LogRecord]):
+    """A stand-in for a list of records."""
+
+    def __init__(self, real: list[logging.LogRecord], muted: Muted) -> None:
+        super().__init__(real, muted)
+        self.extend(real)
+
+    def append(self, record: logging.LogRecord, /) -> None:
+        """Let it go: the handler counts it when it is written; keep it when that is over."""
+        if not self.muted.active:
+            self.real.append(record)
+
+
+def _keeps_records(handler: logging.Handler) -> bool:
+    """Whether it keeps records to show them later, and is none of the user's own."""
+    kept = attributes(handler).get("records")
+    return is_of(kept, list) and not is_users_class(type(handler))
+
+
 def _handlers() -> Iterator[logging.StreamHandler[Any]]:
     """Handlers of Python's loggers that write to a stream, those inside of others among them."""
     loggers: list[Any] = [logging.root, *list(logging.root.manager.loggerDict.values())]
@@ -156,8 +181,10 @@ def _handlers() -> Iterator[logging.StreamHandler[Any]]:
             yield handler
 
 
-def is_shown(stream: object) -> bool:
-    """Whether what is written to it is shown, and changes nothing of the code's."""
+def is_shown(stream: Any) -> bool:
+    """Whether what is written to it is shown, or hidden, and changes nothing of the code's."""
+    if is_of(stream, StandIn) and stream.muted.is_on:
+        return True
     streams = (sys.__stdout__, sys.__stderr__, sys.stdout, sys.stderr)
     return any(_real(stream) is _real(each) for each in streams)
 

@@ -80,11 +80,43 @@ def test_a_coroutine_function_in_an_event_loop_is_refused_in_one_line(suite: Pyt
     assert "call it in a test that is a plain def" in done.stdout
 
 
+CHANGING = """
+made = []
+async def wait(): made.append(len(made)); print("waited")
+def test_it(fwbench, capsys):
+    state = {"n": 0}
+    def work():
+        state["n"] += 1
+        print("worked")
+        return state["n"]
+    assert fwbench(work) == 1
+    assert state == {"n": 1}
+    fwbench(wait)
+    assert made == [0]
+    assert capsys.readouterr().out == "worked\\nwaited\\n"
+"""
+
+
+@pytest.mark.usefixtures("real_clock", "short")
+def test_the_state_and_what_is_printed_are_those_of_one_call(suite: Pytest) -> None:
+    done = suite(CHANGING)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.usefixtures("real_clock", "short")
+def test_what_later_calls_log_is_in_no_record_of_pytests(suite: Pytest) -> None:
+    code = "import logging\ndef test_it(fwbench, caplog):\n"
+    code += "    fwbench(lambda: logging.error('hi'))\n    assert caplog.messages == ['hi']\n"
+    done = suite(code)
+    assert done.returncode == 0, done.stdout
+
+
 SLOWED = """
 import os
 from ipyjaxbench.host import CLOCKS
 clock, times = CLOCKS["elapsed"](), int(os.environ.get("TIMES", "1"))
 def work():
+    print("worked")
     clock.advance(10_000_000 * times)
 def test_work(fwbench):
     fwbench(work)
@@ -98,6 +130,7 @@ def test_code_that_takes_eight_times_as_long_fails_its_test(suite: Pytest) -> No
     gate = ("--fwbench-compare", "a.json", "--fwbench-fail-slower", "10%")
     done = suite(SLOWED, *gate, TIMES="8")
     assert done.returncode == 1, done.stdout
+    assert done.stdout.count("worked\n") == 1  # though it was measured twice
     assert "1 of 1 slower" in done.stdout
     assert "FAILED test_it.py::test_work - " in done.stdout
     assert "slower than a.json" in done.stdout
@@ -183,6 +216,19 @@ def test_what_is_mistyped_ends_in_one_line(
 def test_what_is_no_function_is_refused_in_one_line(suite: Pytest) -> None:
     done = suite("def test_it(fwbench):\n    fwbench(3)\n")
     assert "write fwbench(f, x)" in done.stdout
+
+
+def test_an_option_among_the_arguments_is_refused_with_the_way_to_say_it(suite: Pytest) -> None:
+    code = "def reset(): ...\ndef area(x): return x\ndef both(budget): return budget\n"
+    code += "def test_it(fwbench):\n    few = fwbench.options(loops=1, repeat=2)\n"
+    code += "    assert few(both, budget=1) == 1\n"
+    code += "    fwbench(area, 3, budget=1, setup=reset)\n"
+    done = suite(code)
+    assert done.returncode == 1
+    assert (
+        "OptionError: budget=1, setup=reset: area has no such argument; to say how to measure,"
+        " write fwbench.options(budget=1, setup=reset)(f, x)"
+    ) in " ".join(line.removeprefix("E").strip() for line in done.stdout.splitlines())
 
 
 def test_an_error_of_the_function_reaches_the_test(suite: Pytest) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.comparison.undecided import note_undecided
+from ipyjaxbench.reports import Note
 from tests.comparison.made import MS, UNSURE, arm, compared, noted, sampled
 
 UNSURE_B = sampled("b", UNSURE)
@@ -34,6 +35,15 @@ def test_how_long_an_answer_would_take_is_told(
     few = compared(sampled("a", [MS] * 7), sampled("b", [2 * MS] * 7))
     (note,) = note_undecided(few, CompareOptions(repeat=7)).notes
     assert (note.code, note.advice) == ("few-samples", "repeat=20")
+
+
+def test_more_time_is_no_advice_where_an_arm_is_not_the_time_of_the_work() -> None:
+    invalid = {"notes": (Note("lazy", "The value is a generator."),)}
+    base = compared(arm("a", MS, step=0, **invalid), UNSURE_B, elapsed=0.1)
+    other = compared(arm("a", MS, step=0), sampled("b", UNSURE, **invalid), elapsed=0.1)
+    assert (base.verdict("b"), other.verdict("b")) == ("CAN'T TELL", "INVALID")
+    for each in (base, other):
+        assert note_undecided(each, CompareOptions()) is each
 
 
 @pytest.mark.parametrize(

@@ -221,6 +221,25 @@ def test_a_container_in_an_object_is_named(bench: Bench) -> None:
     assert notes_here(bench.time("step()", budget=0.2))["grows"].startswith("trainer.log grew")
 
 
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda held: {"loss": held, "steps": 0}, "x['loss']"),
+        (lambda held: {(1, 2): [], 3: held}, "x[3]"),
+        (lambda held: SimpleNamespace(history={"loss": held}), "x.history['loss']"),
+        (lambda held: {"train": {"loss": held}}, None),  # as deep as one looks
+        (lambda held: {"loss": [0] * 9, "kept": held[:]}, None),
+    ],
+)
+def test_a_container_in_a_dictionary_is_named(make: Callable[[Any], Any], name: str | None) -> None:
+    held: list[int] = []
+    growth = ContainerGrowth({"x": make(held)}, dict)
+    held += range(100)
+    growth.end(101)
+    texts = [note.text.partition(" grew ")[0] for note in growth.notes(101, [2e-7] * 3, None)]
+    assert texts == [name] * (name is not None)
+
+
 def rising(step: float, count: int = 12) -> list[float]:
     return [1.0 + step * i for i in range(count)]
 

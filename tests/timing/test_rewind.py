@@ -1,7 +1,9 @@
 """Where the state decides what a call takes, each starts from the one that the first found."""
 
+import csv
+import io
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -54,6 +56,20 @@ def test_each_call_computes_what_the_first_one_computed(bench: Bench) -> None:
     )
     assert m.verdict != "INVALID"
     assert memo.known == {1: 1}
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [(io.StringIO("a,b\n" * 10), "started-anew"), (iter(["a,b"] * 10), "used-up")],
+)
+def test_a_reader_that_each_call_finds_anew_is_not_called_advanced(
+    bench: Bench, lines: Iterator[str], told: str
+) -> None:
+    advance = bench.clock.advance
+    bench.names |= {"rows": csv.reader(lines), "use": lambda row: advance(MS), "go": advance}
+    m = bench.time("for row in rows: use(row)\ngo(20_000)", budget=0.5)
+    codes = {*notes_by_code(m)} & {"started-anew", "state-advanced", "used-up"}
+    assert codes == {told}
 
 
 def test_a_state_too_slow_to_put_back_is_told(

@@ -90,6 +90,40 @@ def test_what_is_logged_to_a_stream_is_no_more_shown_than_what_is_printed(
     assert shown.getvalue() == "shown\n" * 3
 
 
+def test_handlers_that_keep_records_to_show_them_later_get_none(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Own(logging.StreamHandler[io.StringIO]):
+        """The user's: what it keeps is the code's."""
+
+        def __init__(self) -> None:
+            super().__init__(io.StringIO())
+            self.records: list[logging.LogRecord] = []
+
+        def emit(self, record: logging.LogRecord) -> None:
+            self.records.append(record)
+
+    own = Own()
+    log = logging.getLogger("kept")
+    log.addHandler(own)
+    kept = caplog.handler.records
+    try:
+        log.error("first")
+        with Muted() as muted:
+            with Muted():
+                log.error("later")
+            log.error("later")
+            assert caplog.messages == ["first"]
+        log.error("last")
+    finally:
+        log.removeHandler(own)
+    assert muted.writes > 0
+    assert caplog.handler.records is kept
+    assert caplog.messages == ["first", "last"]
+    assert "later" not in caplog.text
+    assert len(own.records) == 4
+
+
 def test_those_of_two_threads_may_end_in_any_order(capsys: pytest.CaptureFixture[str]) -> None:
     before = sys.stdout, sys.stderr
     first, second = Muted(), Muted()

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
@@ -123,7 +124,17 @@ def _length(container: Any) -> int:
 
 
 def _find_containers(values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    """Containers of Python's own, and those in attributes of plain objects."""
+    """Containers of Python's own, those in attributes of plain objects, those in dictionaries."""
+    found = [*_named(values)]
+    yield from found
+    for name, container in found:
+        items = dict.items(container) if issubclass(type(container), dict) else ()
+        for key, held in list(islice(items, _MAX_ITEMS)):
+            if type(key) in (str, int) and issubclass(type(held), _SIZED):
+                yield f"{name}[{key!r}]", held
+
+
+def _named(values: Mapping[str, object]) -> Iterator[tuple[str, Any]]:
     for name, value in values.items():
         if issubclass(type(value), _SIZED):
             yield name, value
