@@ -35,6 +35,7 @@ class Pitfall:
         advice: what helps and cannot be verified, in a sentence.
         source: in the failing line; any where it is empty.
         after: in the line after it.
+        expression: in the failing expression; any where it is empty.
         asks: whether it needs the value of an argument.
     """
 
@@ -45,6 +46,7 @@ class Pitfall:
     source: str = ""
     after: str = ""
     asks: bool = False
+    expression: str = ""
 
 
 class UntraceableError(Exception):

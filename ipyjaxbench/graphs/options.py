@@ -72,7 +72,10 @@ class GraphOptions:
         shapes,
         "call a function with arrays of these shapes, without data",
     )
-    grad: bool = flag("--grad", "show the gradient with respect to the first argument that is data")
+    grad: bool = flag(
+        "--grad",
+        "show the gradient with respect to the first argument that has floats or complex numbers",
+    )
     vmap: bool = flag("--vmap", "show the program under vmap, over the first axis")
     numpy: bool = flag("--np", "use jax.numpy where the code uses NumPy")
     check: bool = flag("--check", "report pitfalls, such as captured arrays and unrolled loops")

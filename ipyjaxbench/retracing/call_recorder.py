@@ -136,7 +136,7 @@ class CallRecorder:
         __tracebackhide__ = True
         framework, watch, site, function = callee
         call_it = self._frames.caller(site, sys._getframe(1))
-        mark = watch.begin_call(function)
+        mark = watch.begin_call(function, args, kwargs)
         before = self._printed.begin()
         self._inside.call = True
         start = self._clock.now()

@@ -102,7 +102,7 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
         return ""
 
     @abstractmethod
-    def begin_call(self, function: Any) -> object:
+    def begin_call(self, function: Any, args: Args, kwargs: Kwargs) -> object:
         """Return what is to be compared after a call; it costs next to nothing."""
 
     @abstractmethod

@@ -160,3 +160,25 @@ def test_what_is_no_program_is_told_in_one_line_and_nothing_is_built(backend: st
         said = f"{name}() is a loop over batches in Python, and no program"
         assert told[code].startswith(said)
     assert told["dense.built"] == "False"
+
+
+_TRACED = """
+import keras, numpy as np
+from ipyjaxbench.retracing.observe import observe_code
+from ipyjaxbench.retracing.options import TraceOptions
+from ipyjaxbench.usercode.snippet import Source
+
+model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(3)])
+model.compile("sgd", "mse")
+x, y = np.ones((4, 2), "f"), np.ones((4, 3), "f")
+cell = "model.predict(x, verbose=0)\\n" * 2 + "model.predict(x[:3], verbose=0)\\n"
+cell += "model.evaluate(x, y, verbose=0)\\nmodel.fit(x, y, verbose=0)"
+found, error = observe_code(Source.plain(cell), globals(), TraceOptions())
+print(error, [(call.name, call.state) for call in found.calls])
+"""
+
+
+def test_predict_fit_and_evaluate_of_keras_on_jax_are_calls_of_their_steps() -> None:
+    states = [("predict_step", "TRACED"), ("predict_step", "CACHED"), ("predict_step", "TRACED"),
+              ("test_step", "TRACED"), ("train_step", "TRACED")]  # fmt: skip
+    assert run_apart(_TRACED, "jax").strip() == f"None {states}"

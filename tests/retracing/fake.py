@@ -69,7 +69,7 @@ class Watch(CallWatch):
     def name(self, function: Any) -> str:
         return str(function.name)
 
-    def begin_call(self, function: Any) -> object:
+    def begin_call(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> object:
         function.outcome = None
         return len(function.calls)
 

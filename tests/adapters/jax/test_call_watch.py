@@ -22,7 +22,7 @@ def watch() -> Iterator[JaxCallWatch]:
 
 
 def called(watch: JaxCallWatch, function: Any, *args: Any) -> Any:
-    mark = watch.begin_call(function)
+    mark = watch.begin_call(function, args, {})
     function(*args)
     return watch.end_call(function, mark)
 

@@ -237,6 +237,18 @@ def test_static_arguments_are_named_as_the_user_did(shell: Shell, static: str) -
     assert "`static_argnums`" in shell.names["seen"].calls[1].fixes[0]
 
 
+@pytest.mark.parametrize("static", ["static_argnums=1", "static_argnames='n'"])
+def test_a_static_argument_is_not_advised_to_be_an_array(shell: Shell, static: str) -> None:
+    shell.names |= NAMES
+    shell.run(f"@partial(jax.jit, {static})\ndef g(x, n): return x")
+    shell.run("%%trace_cached -qv seen\nfor n in ('a', (1, 2)): g(1.0, n)")
+    call = shell.names["seen"].calls[1]
+    assert [each.kind for each in call.why] == ["type"]
+    assert call.fixes == (
+        "Each new value of `n` needs its own trace: use few, and create objects once",
+    )
+
+
 @pytest.mark.parametrize(
     ("value", "told"),
     [

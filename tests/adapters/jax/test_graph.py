@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ipyjaxbench
-from ipyjaxbench import Graph, SnippetError
+from ipyjaxbench import Graph, SnippetError, UntraceableError
 from ipyjaxbench.adapters.jax.graphs.arguments import holds_itself, is_leaf, unbind_method
 from ipyjaxbench.graphs.counts import Uncounted
 from ipyjaxbench.graphs.options import GraphOptions
@@ -161,6 +161,14 @@ def test_the_gradient_and_rows_of_a_call_are_shown() -> None:
         assert [v.shape for v in graph(code, vmap=True).outputs] == [(3,)]
     of_rows = graph("(lambda a, by: (a**2).sum() * by)(x, 2.0)", vmap=True, grad=True)
     assert [v.shape for v in of_rows.outputs] == [v.shape for v in of_rows.inputs[:1]]
+
+
+@pytest.mark.parametrize("key", ["jax.random.key(0)", "jax.random.PRNGKey(0)", "3", "{'n': 3}"])
+def test_a_random_key_or_an_integer_is_not_what_the_gradient_is_of(key: str) -> None:
+    found = graph(f"(lambda key, a, b: (a**2).sum() * b)({key}, x, 2.0)", grad=True)
+    assert [v.shape for v in found.outputs] == [v.shape for v in found.inputs if v.name == "a"]
+    with pytest.raises(UntraceableError, match="real- or complex-valued"):
+        graph(f"(lambda key: 2)({key})", grad=True)
 
 
 def test_a_number_that_makes_another_program_of_a_function_of_jax_is_fixed() -> None:

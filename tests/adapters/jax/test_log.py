@@ -140,7 +140,7 @@ def test_traces_are_told_apart_where_the_user_has_silenced_jax(silence: dict[str
         jitted = jax.jit(lambda x: (x * 7).sum())
         function = jax.grad(jitted)
         with JaxCallWatch() as watch:
-            mark = watch.begin_call(function)
+            mark = watch.begin_call(function, (jnp.ones(3),), {})
             function(jnp.ones(3))
             outcome = watch.end_call(function, mark)
         assert outcome is not None

@@ -94,6 +94,19 @@ def test_what_has_no_fix_that_could_be_tried_is_explained(lines: str, words: str
 
 
 @pytest.mark.parametrize(
+    ("line", "advice"),
+    [
+        ("return jnp.transpose(x, n)", "Pass the argument as a Python number or a tuple"),
+        ("return x.transpose(*n)", "Pass the argument as a Python number or a tuple"),
+        ("return x + (1, 2)[n[0]]", "Use jax.lax.fori_loop instead of range(n), and jnp.take"),
+        ("return sum(x[0, i] for i in range(n[0]))", "Use jax.lax.fori_loop instead of range"),
+    ],
+)
+def test_axes_are_not_advised_to_be_looped_over(line: str, advice: str) -> None:
+    assert why(written("x, n", line), S, jnp.array([1, 0])).advice.startswith(advice)
+
+
+@pytest.mark.parametrize(
     ("lines", "args"),
     [("return jnp.sort(x[x > 0])", (X,)), ("return len(x[x > 0])", (X,)),
      ("return x[x[:, 0] > 2]", (S,)), ("return x[:n]", (S, THREE)), ("return x[:-n]", (X, THREE))],

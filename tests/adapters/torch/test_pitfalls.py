@@ -1,5 +1,6 @@
 """Why PyTorch would not trace, and what to write: each fix gives what the code gives."""
 
+import functools
 from collections.abc import Iterator
 from traceback import walk_tb
 from typing import Any
@@ -49,6 +50,20 @@ def repeated(x):
     while x.sum() < 100:
         x = x * 2
     return x
+def sliced(x, i):
+    return x[i : i + 2]
+def looked_up(x, i):
+    return x * (1, 2, 3)[i]
+def listed(x):
+    return x * x.tolist()[0]
+def counted(x, i):
+    for _ in range(i):
+        x = x + 1
+    return x
+def selected(x, flags):
+    if flags[0]:
+        return x * 2, x
+    return x
 def helped(x):
     return assigned(x).sum()
 def printing(x):
@@ -79,7 +94,7 @@ def closed_over(limit):
 gate, inside = Gate(0.0), closed_over(1.0)
 """
 X, W = torch.rand(3, 4), torch.rand(4)
-NAMES = names_of(CODE, torch=torch, np=np, x=X, w=W)
+NAMES = names_of(CODE, torch=torch, np=np, x=X, w=W, i=torch.tensor(1))
 TRUTH, SIZE = "Python's control flow needs the value of", "The size of "
 ITEM = "x.sum().item() needs a tensor's value"
 #: Calls, with why they do not trace, what is written instead, and which argument is blamed.
@@ -106,6 +121,20 @@ def reset() -> Iterator[None]:
     torch._dynamo.reset()
 
 
+LOOP = "Make a fixed number of steps"
+LOOK_UP = "Use torch.index_select"
+ADVICE = {
+    ("sliced(x, i)", "aten"): "Take a fixed number of elements",
+    ("looked_up(x, i)", "aten"): LOOK_UP,
+    ("looked_up(x, i)", "export"): LOOK_UP,
+    ("listed(x)", "aten"): "Leave tolist() out",
+    ("counted(x, i)", "aten"): "Pass the number of steps as a Python number",
+    ("repeated(x)", "aten"): LOOP,
+    ("repeated(x)", "export"): LOOP,
+    ("selected(x, x[0] > 0)", "aten"): "Use torch.where or torch.cond.",
+}
+
+
 def diagnosis(code: str, stage: str = "aten") -> Diagnosis:
     with pytest.raises(UntraceableError) as caught:
         trace_program(Source.plain(code), dict(NAMES), GraphOptions(stage=stage))
@@ -121,6 +150,27 @@ def explained(function: Any, *args: Any) -> Diagnosis:
     with pytest.raises(torch._dynamo.exc.Unsupported) as raised:
         torch.compile(function, fullgraph=True, backend="eager")(*args)
     return explain(raised.value)
+
+
+@pytest.mark.parametrize(("code", "stage"), ADVICE)
+def test_the_advice_is_that_for_what_failed(code: str, stage: str) -> None:
+    assert diagnosis(code, stage).advice.startswith(ADVICE[code, stage])
+
+
+def test_what_is_advised_in_place_of_a_loop_traces() -> None:
+    loop = "functools.reduce(lambda x, _: torch.where(x.sum() < 100, x * 2, x), range(9), x)"
+    for code in (
+        "x[0][i + torch.arange(2)]",
+        "torch.index_select(torch.tensor([1, 2]), 0, i)",
+        loop,
+    ):
+        assert trace_program(
+            Source.plain(code), {**NAMES, "functools": functools}, GraphOptions()
+        ).operations
+
+
+def test_a_loop_that_torch_compile_refuses_gets_the_advice_for_a_loop() -> None:
+    assert explained(NAMES["repeated"], NAMES["x"]).advice.startswith(LOOP)
 
 
 @pytest.mark.parametrize("code", CASES)

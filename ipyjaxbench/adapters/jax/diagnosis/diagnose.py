@@ -58,7 +58,8 @@ def diagnose(call: Call, failed: tracing.NoChoiceError, body: str = "") -> Diagn
     source, after = (linecache.getline(file, number).strip() for number in (line, line + 1))
     is_unhashable = "on-hashable static" in message_of(error)
     unhashable = substitutes.unhashable_argument(call) if is_unhashable else None
-    pitfall = UNHASHABLE if unhashable else pitfall_of(error, source, after)
+    expression = origin.expression_of(places[0]).strip() if places else ""
+    pitfall = UNHASHABLE if unhashable else pitfall_of(error, source, after, expression)
     pitfall = pitfall_in(body or getattr(shown, "body", ""), pitfall)
     spelling = Spelling(call_graph.find_function(call, places[0].code) if places else None)
     fixes = Fixes(call, failed.static, shown)
@@ -85,7 +86,7 @@ def diagnose(call: Call, failed: tracing.NoChoiceError, body: str = "") -> Diagn
         source,
         pitfall,
         _FAILS if is_own else UNKNOWN,
-        origin.expression_of(places[0]).strip() if places else "",
+        expression,
     )
     if isinstance(error, return_types.NoDataError):
         diagnosis = replace(diagnosis, error="TypeError")

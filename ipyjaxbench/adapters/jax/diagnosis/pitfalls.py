@@ -22,6 +22,8 @@ _RESULT_SIZE = f"The size of {_RESULT} depends on the data; {_SHAPES_FIRST}"
 _ONLY_ARRAYS = "Return arrays only, and build everything else outside the function."
 _NO_TEXT = f"Formatting text needs a concrete value, {_ONLY_SHAPES}"
 _PRINT = 'Use jax.debug.print("{x:.2f}", x=x).'
+#: A call of what is in a module or an object, as jnp.transpose(x, axes); not of `range`.
+_CALL_OF_LIBRARY = r"(?s)^(?!.*\brange\().*\w\.\w+\(.*\)$"
 _CONCRETE = ("ConcretizationTypeError",)
 SHAPE_BY_VALUE = Pitfall(
     ("TypeError",),
@@ -88,6 +90,10 @@ _PITFALLS = (
         f"Python's control flow needs the value of {failing_expression('a condition')},"
         f" {_ONLY_SHAPES}",
         "Use jnp.where or jax.lax.cond instead of if, and jax.lax.while_loop instead of while."),
+    Pitfall(("TracerIntegerConversionError",), "",
+        f"{failing_expression('An axis or a size')} needs concrete integers, {_ONLY_SHAPES}",
+        "Pass the argument as a Python number or a tuple of them, such as (1, 0), and make it"
+        " static.", expression=_CALL_OF_LIBRARY),
     Pitfall(("TracerIntegerConversionError",), "",
         f"{failing_expression('range() or an index')} needs a concrete integer, {_ONLY_SHAPES}",
         "Use jax.lax.fori_loop instead of range(n), and jnp.take to index a list."),
@@ -164,9 +170,11 @@ _PITFALLS = (
 # fmt: on
 
 
-def pitfall_of(error: BaseException, source: str = "", after: str = "") -> Pitfall | None:
+def pitfall_of(
+    error: BaseException, source: str = "", after: str = "", expression: str = ""
+) -> Pitfall | None:
     """Return what kind of error it is, of this line and the one after; None if not of tracing."""
-    fits = [*find_pitfalls(_PITFALLS, error, message_of(error), source, after)]
+    fits = [*find_pitfalls(_PITFALLS, error, message_of(error), source, after, expression)]
     # The exact type comes first: many of JAX's are TypeErrors too.
     exact = (pitfall for pitfall in fits if type(error).__name__ in pitfall.errors)
     return next(exact, fits[0] if fits else None)

@@ -184,12 +184,20 @@ def _refuse_deleted(call: Call) -> None:
 def _transformed(call: Call, options: GraphOptions) -> Call:
     """Return the gradient of a call, or the call for each row of its arrays, or that of each."""
     if options.grad:  # what vmap gives is no scalar
-        data = (n for n, arg in enumerate(call.args) if any(map(is_leaf, trees.leaves(arg))))
-        call = replace(call, function=jax.grad(call.function, argnums=next(data, 0)))
+        leaves = [[*filter(is_leaf, trees.leaves(arg))] for arg in call.args]
+        data = (n for n, each in enumerate(leaves) if each)
+        smooth = (n for n, each in enumerate(leaves) if any(map(_is_inexact, each)))
+        argnum = next(smooth, next(data, 0))  # a random key has no gradient
+        call = replace(call, function=jax.grad(call.function, argnums=argnum))
     if options.vmap:
         rows = tuple(0 if getattr(arg, "ndim", 0) else None for arg in call.args)
         call = replace(call, function=jax.vmap(call.function, in_axes=rows))
     return call
+
+
+def _is_inexact(leaf: Any) -> bool:
+    """Whether it is a float or a complex number, or an array of these."""
+    return bool(jax.numpy.issubdtype(getattr(leaf, "dtype", type(leaf)), np.inexact))
 
 
 def _narrowed(traced: tracing.Traced) -> Iterator[Note]:

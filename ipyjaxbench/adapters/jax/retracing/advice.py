@@ -97,9 +97,17 @@ def _kind(change: Change, function: Any) -> str:
         return "key"
     if change.kind == "type" and "None" in (change.old, change.new):
         return "none"
+    if change.kind == "type" and _is_static(change, function):
+        return "static value"
     are_numbers = change.kind == "static value" and is_number(change.old) and is_number(change.new)
     is_argument = change.path.isidentifier()  # a field that is static has another place for that
     return "number" if are_numbers and is_argument else change.kind
+
+
+def _is_static(change: Change, function: Any) -> bool:
+    """Whether it is, or is in, a static argument, which no array can be."""
+    name = re.split(r"[.\[]", change.path)[0]
+    return name in callee.static_arguments(callee.jitted_in(function))
 
 
 def _are_other_keys(change: Change) -> bool:

@@ -1,6 +1,7 @@
 """What JAX does in each call of a jitted function."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -31,6 +32,7 @@ from ipyjaxbench.adapters.jax.retracing.kept_calls import EARLIER, kept_calls
 from ipyjaxbench.adapters.jax.retracing.traced_code import FrozenCode, JaxTracedCode, latest_code
 from ipyjaxbench.adapters.shared.retracing import EventWatch
 from ipyjaxbench.adapters.shared.stale_programs import define_all_again
+from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import Program
 from ipyjaxbench.retracing import (
     Args,
@@ -42,7 +44,7 @@ from ipyjaxbench.retracing import (
     Outcome,
     Signature,
 )
-from ipyjaxbench.usercode import living_token
+from ipyjaxbench.usercode import living_token, module_of
 
 _AHEAD = Change("first", new="compiled ahead of time by .compile()")
 
@@ -53,6 +55,8 @@ class Mark(NamedTuple):
     events: int
     logged: int
     entries: int
+    signature: Signature | None = None  # where tracing may change the arguments
+    again: Callable[[], Signature] | None = None  # reads it once more
 
 
 class JaxCallWatch(EventWatch[Event]):
@@ -64,6 +68,7 @@ class JaxCallWatch(EventWatch[Event]):
         events, log, self._fast = Events(), CacheMissLog(), FastCalls()
         self._events, self._messages = events.events, log.messages
         self._told: set[int] = set()  # messages that belong to a call
+        self._changes: dict[int, bool] = {}  # by function, whether tracing it changed an argument
         super().__init__(jax.block_until_ready, events.events, events, log, self._fast)
 
     def takes(self, function: Any) -> bool:
@@ -78,9 +83,20 @@ class JaxCallWatch(EventWatch[Event]):
         """Return that with what defines it."""
         return callee.full_name(callee.plain_of(function))
 
-    def begin_call(self, function: Any) -> Mark:
-        """Return positions among events and messages, and the size of the cache."""
-        return Mark(len(self._events), len(self._messages), _entries(function))
+    def begin_call(self, function: Any, args: Args, kwargs: Kwargs) -> Mark:
+        """Return positions among events and messages, and the size of the cache.
+
+        Flax changes its modules in place, after a trace too. To read a signature takes longer than
+        a call: it is read before the first call, and others if the latest trace changed something.
+        """
+        mark = Mark(len(self._events), len(self._messages), _entries(function))
+        if not _is_of_flax(function) or not self._changes.get(self.token(function), True):
+            return mark
+        read = partial(self.signature, function, args, kwargs)
+        try:
+            return mark._replace(signature=read(), again=read)
+        except CODE_ERRORS:  # the call itself may go well
+            return mark
 
     def end_call(self, function: Any, mark: Mark) -> Outcome | None:
         """Return what the call's own events say; where there are none, whether the cache grew."""
@@ -97,6 +113,9 @@ class JaxCallWatch(EventWatch[Event]):
         if not own:
             return None  # what was compiled is what `jax.grad` and the like do around it
         self._owned.update(new)
+        if mark.again is not None:
+            with suppress(*CODE_ERRORS):
+                self._changes[self.token(function)] = mark.signature != mark.again()
         logged = self._messages[mark.logged :]
         if callee.lowered_name(function):
             return Outcome("RECOMPILED", phases_of([*new.values()]), why=(_AHEAD,))
@@ -108,6 +127,7 @@ class JaxCallWatch(EventWatch[Event]):
             fallback_reasons=cache_miss_log.reasons(name, logged),
             disk_misses=tuple(e.search.miss for e in new.values() if e.search is not None),
             known=mark.entries > 0 if mark.entries >= 0 else None,
+            signature=mark.signature,
             unseen=EARLIER.may_hold(getattr(_within_library(function), "__wrapped__", None)),
             traced_until=max((e.end for e in new.values() if e.phase == "trace"), default=0.0),
         )
@@ -239,6 +259,12 @@ def is_building() -> bool:
     """Whether this thread builds a jaxpr (private; not known before 0.4.36)."""
     context = getattr(core, "trace_ctx", None)
     return type(getattr(context, "trace", None)).__name__ == "DynamicJaxprTrace"
+
+
+def _is_of_flax(function: Any) -> bool:
+    if type(function) is callee.JITTED[0]:  # asked first, for it is asked in every call
+        return False
+    return module_of(type(callee.unbound(function)[0])) == callee.FLAX
 
 
 def _entries(function: Any) -> int:

@@ -27,7 +27,8 @@ from ipyjaxbench.usercode import (
 #: A module with partials and methods of its own.
 _EQUINOX = "equinox._module._prebuilt"
 #: Wrappers of other libraries around `jax.jit`, by the module that defines them.
-WRAPPERS = ("equinox._jit", "equinox._vmap_pmap", "flax.nnx.transforms.compilation")
+FLAX = "flax.nnx.transforms.compilation"
+WRAPPERS = ("equinox._jit", "equinox._vmap_pmap", FLAX)
 JITTED = (type(jax.jit(len)), jax.stages.Compiled)
 #: Private classes of what traces values without building a program, with what people call.
 _TRANSFORMATIONS = {"LinearizeTrace": "grad", "JVPTrace": "jvp", "BatchTrace": "vmap"}

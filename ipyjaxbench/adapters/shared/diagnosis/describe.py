@@ -26,11 +26,16 @@ def find_pitfalls(
     message: str,
     source: str = "",
     after: str = "",
+    expression: str = "",
 ) -> Iterator[Pitfall]:
-    """Yield those that fit an error with this message, at this line and with that one after it."""
+    """Yield those that fit an error with this message, at this line and with that one after it.
+
+    The expression is the one that failed; empty where it is not known.
+    """
     kinds = {kind.__name__ for kind in type(error).__mro__}
     for pitfall in pitfalls:
-        pairs = ((pitfall.text, message), (pitfall.source, source), (pitfall.after, after))
+        pairs = ((pitfall.text, message), (pitfall.source, source), (pitfall.after, after),
+                 (pitfall.expression, expression))  # fmt: skip
         fits = all(re.search(pattern, text) for pattern, text in pairs)
         if fits and (not pitfall.errors or kinds.intersection(pitfall.errors)):
             yield pitfall

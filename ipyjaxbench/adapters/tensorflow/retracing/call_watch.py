@@ -75,7 +75,7 @@ class TensorFlowCallWatch(EventWatch[Event]):
             return str(function.graph.name)
         return functions.display_name(function)
 
-    def begin_call(self, function: Any) -> Mark:
+    def begin_call(self, function: Any, args: Args, kwargs: Kwargs) -> Mark:  # noqa: ARG002
         """Return the numbers of events and of traces, and what TensorFlow's clock shows."""
         return Mark(len(self._events.events), self._traces(function), tracing_seconds())
 

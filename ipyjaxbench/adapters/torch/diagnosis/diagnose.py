@@ -111,12 +111,13 @@ def _call_of(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ca
 
 def _describe(text: str, error: BaseException) -> Diagnosis:
     """Return what the error itself shows, of a call with this text."""
-    pitfall, (place, _) = pitfall_of(error), _place_of(error)
+    place, _ = _place_of(error)
+    source = linecache.getline(*place).strip()
+    expression = _expression_at(place, error)
+    pitfall = pitfall_of(error, source, expression)
     is_dynamos = type(error).__name__ in ("Unsupported", "UserError")
     reason = f"{dynamo.describe_break(str(error))}."
     because = reason if is_dynamos and pitfall is None else UNKNOWN
-    source = linecache.getline(*place).strip()
-    expression = _expression_at(place, error)
     return describe(text, error, _message(error), place[1], source, pitfall, because, expression)
 
 

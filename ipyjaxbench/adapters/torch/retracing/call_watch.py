@@ -76,7 +76,7 @@ class TorchCallWatch(EventWatch[Entry]):
         """Return the name of what was compiled."""
         return callee.display_name(function)
 
-    def begin_call(self, function: Any) -> Mark:  # noqa: ARG002
+    def begin_call(self, function: Any, args: Args, kwargs: Kwargs) -> Mark:  # noqa: ARG002
         """Return positions among the events so far."""
         self.catch_up()
         self._skipped.settle()
