@@ -12,6 +12,7 @@ from jax._src import core
 
 from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.retracing import ufuncs
+from ipyjaxbench.adapters.jax.retracing.copied import JIT_CLASS, of_original
 from ipyjaxbench.adapters.shared import retracing
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import Args, Invocation, Kwargs
@@ -29,7 +30,7 @@ _EQUINOX = "equinox._module._prebuilt"
 #: Wrappers of other libraries around `jax.jit`, by the module that defines them.
 FLAX = "flax.nnx.transforms.compilation"
 WRAPPERS = ("equinox._jit", "equinox._vmap_pmap", FLAX)
-JITTED = (type(jax.jit(len)), jax.stages.Compiled)
+JITTED = (JIT_CLASS, jax.stages.Compiled)
 #: Private classes of what traces values without building a program, with what people call.
 _TRANSFORMATIONS = {"LinearizeTrace": "grad", "JVPTrace": "jvp", "BatchTrace": "vmap"}
 #: What traces a function and does not call it.
@@ -125,7 +126,7 @@ def _is_of_equinox(kind: type, name: str) -> bool:
 def unbound(function: Any, args: Args = (), kwargs: Kwargs | None = None) -> Invocation:
     """Return the function in methods, partials and ufuncs, and all that it is called with."""
     found = retracing.unbound(function, args, kwargs, is_method=_is_method, is_partial=_is_partial)
-    return ufuncs.unbound(*found) if type(found[0]) is ufuncs.UFUNC else found
+    return ufuncs.unbound(*found) if type(found[0]) is ufuncs.UFUNC else of_original(*found)
 
 
 def is_watched(function: Any) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ipyjaxbench.adapters.jax.post_hook import PostHook
 from ipyjaxbench.adapters.jax.retracing.callee import Called
+from ipyjaxbench.adapters.jax.retracing.copied import of_original
 from ipyjaxbench.adapters.jax.retracing.user_call import is_the_users, user_call
 from ipyjaxbench.adapters.shared.retracing import main_frame, site_of
 from ipyjaxbench.errors import CODE_ERRORS
@@ -42,7 +43,7 @@ def _found(
     jitted: Any, args: Sequence[Any], kwargs: Mapping[str, Any], frame: FrameType
 ) -> CachedCall | None:
     """Return the user's call; None for what a library jitted, and for parts of `jax.grad`."""
-    plain = attributes(jitted).get("__wrapped__")
+    plain = attributes(of_original(jitted, args, kwargs)[0]).get("__wrapped__")
     if plain is None:
         return None
     called, _ = user_call(Called(plain, args, kwargs), frame)
