@@ -104,10 +104,13 @@ def test_a_random_key_beside_it_is_no_number() -> None:
 
 def test_what_a_primitive_is_given_as_a_parameter_is_no_look_up_in_a_dict() -> None:
     found = why(written("x, n", "return jnp.tile(x, n)"), X, THREE)
-    assert found.because.startswith("jnp.tile(x, n) needs a concrete value, but under jit")
+    # Before JAX 0.5 it takes the number for an array, and needs its values.
+    assert found.because.startswith("jnp.tile(x, n) needs ")
+    assert "concrete value" in found.because
     assert [fix.code for fix in found.fixes] == ["jax.jit(f, static_argnames='n')"]
-    found = why(written("x, n", "return {3: x}[n]"), X, THREE)
-    assert found.because.startswith("Looking something up in a dict or set needs a concrete value")
+    if jax.__version_info__ >= (0, 5):  # before, a tracer has a hash, of which JAX warns
+        found = why(written("x, n", "return {3: x}[n]"), X, THREE)
+        assert found.because.startswith("Looking something up in a dict or set needs a concrete")
 
 
 def test_a_fix_of_another_shape_dtype_or_value_is_withheld(
