@@ -20,7 +20,7 @@ _WITH_FRAMEWORKS = {HERE / "frameworks" / "test_other_writers.py",
 _PLUGINS = {"server": ["-ptests.light_imports", "-ppytest_jupyter.jupyter_server"],
             "torch": ["-pno:logging"], "several": ["-pno:logging"]}  # fmt: skip
 #: Processes, in the order in which they begin: the longest first, so that none is alone at the end.
-_PROCESSES = ("cluster", "jax", "sessions", "rooms", "torch", "several", "tensorflow", "server",
+_PROCESSES = ("jax", "sessions", "torch", "several", "rooms", "tensorflow", "cluster", "server",
               "hostile")  # fmt: skip
 _QUICK_SECONDS = 150  # until no test begins; what began before ends within 180
 

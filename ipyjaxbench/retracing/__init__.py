@@ -17,20 +17,18 @@ from ipyjaxbench.retracing.cache_key import (
     describe_changes,
 )
 from ipyjaxbench.retracing.causes import is_same_trace
+from ipyjaxbench.retracing.kept_programs import Args, Invocation, KeptPrograms, Kwargs
 from ipyjaxbench.retracing.key_changes import changes
 from ipyjaxbench.retracing.max_traces import trace_cached
 from ipyjaxbench.retracing.observe import keep_learning, observe_code
 from ipyjaxbench.retracing.options import TraceOptions
 from ipyjaxbench.retracing.predict import predict_code
 from ipyjaxbench.retracing.protocol import (
-    Args,
     CachedCall,
     CallCompiler,
     CallWatch,
     Evidence,
-    Invocation,
     KeptBody,
-    Kwargs,
     OnHit,
     Outcome,
     Retracing,

@@ -184,8 +184,7 @@ class CallRecorder:
             says = describe_error(error)
         elif outcome.state in (*COSTLY, "SLOW-PATH"):
             signature = outcome.signature or watch.signature(function, args, kwargs)
-            kept = partial(watch.kept_signatures, function)
-            outcome = add_reason(outcome, framework.name, name, signature, kept)
+            outcome = add_reason(outcome, framework.name, signature, watch, function)
             if outcome.state in TRACED:
                 code = watch.traced_code(function, args, kwargs)
                 TRACE_LOG.add(framework.name, name, signature, outcome.why, code)

@@ -7,12 +7,13 @@ from typing import Any
 from ipyjaxbench.errors import SnippetError
 from ipyjaxbench.frameworks import Framework, loaded
 from ipyjaxbench.retracing.cache_key import Change, Signature, describe_changes
-from ipyjaxbench.retracing.first_calls import DROPPED
+from ipyjaxbench.retracing.first_calls import DROPPED, is_said_first
 from ipyjaxbench.retracing.protocol import Args, CallWatch, Kwargs, call_watches
 from ipyjaxbench.retracing.stale import find_possible, find_stale, find_unknown
 from ipyjaxbench.retracing.static_evaluation import StaticValues, UnknownError
 from ipyjaxbench.retracing.trace_log import TRACE_LOG
 from ipyjaxbench.retracing.traces import TracedCall, Traces
+from ipyjaxbench.retracing.uncached import why_of_unseen
 from ipyjaxbench.usercode import Namespace, Source, ask, call_of
 
 _STATES = {True: "WOULD-TRACE", False: "WOULD-HIT", None: "?"}
@@ -101,20 +102,22 @@ class _Prediction:
             if is_traced and key in self._made:  # by a call before it
                 is_traced = False
             elif is_traced:
-                if watch.keeps_nothing(function, args, kwargs):
+                if watch.kept.are_dropped(function, args, kwargs):
                     TRACE_LOG.drop(framework.name, name, key[2].function)
                 known = watch.evidence(function, args, kwargs)
                 why = TRACE_LOG.reasons(
                     *key, placed=False, accepted=known.accepted, beside=known.beside
                 )
-                if why in ([], [DROPPED]) and known.changes:
+                if is_said_first(why):
+                    why = why_of_unseen(watch, function, key[2]) or why
+                if known.changes and (why in ([], [DROPPED]) or is_said_first(why)):
                     why = [*known.changes]
                 self._made.append(key)
             elif is_traced is None:
                 says = "cannot be predicted without running the call"
             else:
                 says, fixes = _stale(watch, function, args, kwargs)
-                compiles = key not in self._made and not watch.may_be_compiled(function)
+                compiles = key not in self._made and not watch.kept.may_be_compiled(function)
                 self._made.append(key)
         number = 1 + sum(each.name == name for each in self.calls)
         return TracedCall(

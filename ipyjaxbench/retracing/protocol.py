@@ -9,13 +9,10 @@ from typing import Any, NamedTuple
 
 from ipyjaxbench.frameworks import Capability, DiskMiss, Framework, Program
 from ipyjaxbench.retracing.cache_key import CacheMiss, Change, Property, Signature
+from ipyjaxbench.retracing.kept_programs import Args, Invocation, KeptPrograms, Kwargs
 from ipyjaxbench.retracing.read_changes import PartChange, ReadChange
 from ipyjaxbench.retracing.traced_code import TracedCode
 from ipyjaxbench.usercode import Reads, Site, how_to_define, is_of_library, unwrap
-
-Args = Sequence[Any]
-Kwargs = Mapping[str, Any]
-Invocation = tuple[Any, Args, Kwargs]  # a function, and all that it is called with
 
 
 @dataclass(frozen=True)
@@ -36,7 +33,6 @@ class Outcome:
     accepted: frozenset[Property] = frozenset()  # what the latest program takes as it is
     may_be_found: bool = False  # whether what seems to be traced may be a trace that was kept
     cleared: bool = False  # whether the framework had no program of the function any more
-    unseen: bool = True  # whether it may have kept traces of the function that nobody saw
     traced_until: float | None = None  # in seconds of the elapsed clock; None if unclear
 
 
@@ -75,6 +71,8 @@ OnHit = Callable[[Callable[[], CachedCall | None]], None]
 class CallWatch(AbstractContextManager["CallWatch"], ABC):
     """Watches calls of compiled functions while the context is open; changes no setting after."""
 
+    #: What the framework keeps.
+    kept = KeptPrograms()
     #: Whether it compiles code objects as they stand: then no function is changed meanwhile.
     compiles_code: bool = False
     #: Whether guards cover what programs read: what is stale all the same, `unguarded` tells.
@@ -182,29 +180,13 @@ class CallWatch(AbstractContextManager["CallWatch"], ABC):
         """Return the user's functions that were traced outside of calls, and not within others."""
         return ()
 
-    def kept_calls(self, function: Any) -> Sequence[Invocation]:  # noqa: ARG002
-        """Return the calls that find a program, with shapes for arrays; none where not known."""
-        return ()
-
-    def kept_signatures(self, function: Any) -> Sequence[Signature]:  # noqa: ARG002
-        """Return the signatures of these calls; none where they are not known."""
-        return ()
-
     @abstractmethod
     def predicts(self, function: Any, args: Args, kwargs: Kwargs) -> bool | None:
         """Whether a call would be traced, found without running or compiling; None if not known."""
 
-    def may_be_compiled(self, function: Any) -> bool:  # noqa: ARG002
-        """Whether a program of a function that was traced may be there; False where none is."""
-        return True
-
     def evidence(self, function: Any, args: Args, kwargs: Kwargs) -> Evidence:  # noqa: ARG002
         """Return why a call would find no program, beyond its signature, where that is known."""
         return Evidence()
-
-    def keeps_nothing(self, function: Any, args: Args, kwargs: Kwargs) -> bool:  # noqa: ARG002
-        """Whether of a function that is called so no program is kept; False where not known."""
-        return False
 
     @abstractmethod
     def wait(self, value: object) -> None:

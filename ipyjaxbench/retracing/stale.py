@@ -253,7 +253,7 @@ def stale_in_all(watch: CallWatch, compiled: Any) -> tuple[Change, ...]:
 
 
 def _stale_in_kept(watch: CallWatch, compiled: Any, traces: list[Trace]) -> tuple[Change, ...]:
-    calls = watch.kept_calls(compiled)
+    calls = watch.kept.calls(compiled)
     if max(len(traces), len(calls)) > _MOST_TRACES:
         return ()
     of_traces = (changes_in(each, compiled, each.code.reads()) for each in traces)

@@ -1,13 +1,14 @@
 """What became of a call that was not cached: why, what it printed, what would work."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks import Framework
 from ipyjaxbench.graphs import GraphTracer
-from ipyjaxbench.retracing.cache_key import Signature
+from ipyjaxbench.retracing.cache_key import Change, Signature
 from ipyjaxbench.retracing.causes import compare, is_same_trace
 from ipyjaxbench.retracing.first_calls import DROPPED, UNSEEN, is_said_first
 from ipyjaxbench.retracing.protocol import CallWatch, Outcome
@@ -17,21 +18,18 @@ from ipyjaxbench.usercode import Written
 
 
 def add_reason(
-    outcome: Outcome,
-    framework: str,
-    name: str,
-    signature: Signature,
-    kept: Callable[[], Iterable[Signature]],
+    outcome: Outcome, framework: str, signature: Signature, watch: CallWatch, function: Any
 ) -> Outcome:
     """Return an outcome with why the call was not cached, against what was traced before.
 
     Args:
         outcome: of the call.
         framework: that made it.
-        name: of the function.
         signature: of the call.
-        kept: gives those that the framework keeps programs for, whoever saw them traced.
+        watch: of the framework.
+        function: that was called.
     """
+    name = watch.name(function)
     is_unclear = outcome.may_be_found and outcome.state == "TRACED"
     if is_unclear and TRACE_LOG.keeps(framework, name, signature):
         is_compiled = outcome.phases.keys() != {"trace"}
@@ -48,16 +46,31 @@ def add_reason(
         why = [*outcome.fallback_reasons] or why
     state = outcome.state
     if is_said_first(why):
-        may_be_another = outcome.unseen or not placed
+        may_be_another = not placed or watch.kept.may_be_unseen(function)
         if may_be_another and (outcome.known or state == "SLOW-PATH"):  # it had a program
             why = [*outcome.fallback_reasons] or [UNSEEN]
-            others = [] if placed else [e for e in kept() if not is_same_trace(e, signature)]
-            why = compare(signature, others) if others else why
+            why = ([] if placed else why_of_unseen(watch, function, signature)) or why
         elif state == "RECOMPILED":
             state = "COMPILED"
     if signature.function:  # what was called has traces of its own
         TRACE_LOG.add(framework, name, signature, why)
     return replace(outcome, state=state, why=tuple(why))
+
+
+def why_of_unseen(watch: CallWatch, function: Any, signature: Signature) -> list[Change]:
+    """Return in what a call differs from those of kept programs, whoever saw them traced.
+
+    Args:
+        watch: of the framework.
+        function: that is called.
+        signature: of the call.
+
+    Returns:
+        None of them where it differs in nothing, or no such program is known.
+    """
+    kept = [watch.signature(*call) for call in watch.kept.calls(function)]
+    others = [each for each in kept if not is_same_trace(each, signature)]
+    return compare(signature, others) if others else []
 
 
 def printed_by_tracing(

@@ -5,7 +5,15 @@ from typing import Any, ClassVar
 
 from ipyjaxbench.frameworks import Compilation, Program
 from ipyjaxbench.graphs import Diagnosis, GraphTracer
-from ipyjaxbench.retracing import CacheMiss, Change, Leaf, Outcome, Retracing, Signature
+from ipyjaxbench.retracing import (
+    CacheMiss,
+    Change,
+    KeptPrograms,
+    Leaf,
+    Outcome,
+    Retracing,
+    Signature,
+)
 from ipyjaxbench.retracing.protocol import CallWatch
 from ipyjaxbench.testing import FakeClock
 from tests.fake_framework import FakeFramework
@@ -47,10 +55,21 @@ def signature(n: int, **facts: Any) -> Signature:
     return Signature({"n": Leaf("array", "float32", (n,))}, ("n",), **facts)
 
 
+class FakeKeptPrograms(KeptPrograms):
+    """It may keep unseen programs of functions but those that a test names."""
+
+    def __init__(self) -> None:
+        self.seen: list[Jitted] = []
+
+    def may_be_unseen(self, function: Any) -> bool:
+        return function not in self.seen
+
+
 class Watch(CallWatch):
     """Watches such functions, and writes down what it is asked."""
 
     def __init__(self, clock: FakeClock | None = None) -> None:
+        self.kept = FakeKeptPrograms()
         self.waited: list[object] = []
         self.programs: tuple[Program, ...] = ()
         self.is_open = False

@@ -130,9 +130,6 @@ BREAK = Outcome("BREAK", {"trace": 0.5, "compile": 1.0}, ((1, "g"),), "a reason"
          ("COMPILED", "first call; already traced, as within another function or by %jaxpr", ""),
          ("RECOMPILED", "", "")),
         (Outcome("RECOMPILED", known=True), ("RECOMPILED", UNSEEN, ""), ("RECOMPILED", "", "")),
-        (Outcome("RECOMPILED", known=True, unseen=False),
-         ("COMPILED", "first call; already traced, as within another function or by %jaxpr", ""),
-         ("RECOMPILED", "", "")),
         (Outcome("RECOMPILED", fallback_reasons=(OWN,)),
          ("COMPILED", "first call; already traced, as within another function or by %jaxpr", ""),
          ("RECOMPILED", "it says so", "")),
@@ -152,6 +149,18 @@ def test_the_state_and_the_reason_of_a_first_call_and_of_one_like_it(
     assert [(each.state, *why((each,)), each.says) for each in (one, other)] == [first, again]
     told = one.phases, one.nested, one.breaks
     assert told == (outcome.phases, outcome.nested, outcome.breaks)
+
+
+def test_a_first_call_of_what_was_seen_alone_is_the_first_one(
+    recorder: CallRecorder, fake: TracingFramework
+) -> None:
+    f = Jitted("f", Outcome("RECOMPILED", known=True))
+    fake.watch.kept.seen.append(f)
+    call(recorder, f, 1)
+    (first,) = recorder.calls()
+    assert (first.state, *why((first,))) == (
+        "COMPILED", "first call; already traced, as within another function or by %jaxpr",
+    )  # fmt: skip
 
 
 def test_what_raises_is_recorded(

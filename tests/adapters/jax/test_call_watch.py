@@ -8,8 +8,9 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from ipyjaxbench.adapters.jax.retracing import cache_miss_log, call_watch
+from ipyjaxbench.adapters.jax.retracing import cache_miss_log
 from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch, Mark
+from ipyjaxbench.adapters.jax.retracing.kept_programs import count_programs
 from ipyjaxbench.retracing import Change
 
 X = jnp.ones(3)
@@ -54,7 +55,7 @@ def test_a_call_that_grew_no_cache_or_passes_it_by_is_told_so(watch: JaxCallWatc
         assert (outcome and outcome.state) == state
     with jax.disable_jit():
         assert called(watch, jax.jit(lambda x: x + 4), X).state == "BYPASSED"
-    assert (call_watch._entries(f), call_watch._entries(len)) == (1, -1)
+    assert (count_programs(f), count_programs(len)) == (1, -1)
 
 
 def test_a_function_called_while_another_one_is_traced_is_part_of_it(watch: JaxCallWatch) -> None:

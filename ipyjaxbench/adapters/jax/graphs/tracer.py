@@ -214,7 +214,7 @@ def _find_stale(watch: CallWatch, function: Any, args: Args, kwargs: Kwargs) -> 
     """Return what changed since a call's program was traced, if such a call was made."""
     try:  # to have JAX look for it would leave a key in its cache
         asked = watch.signature(function, args, kwargs)
-        kept = (watch.signature(*each) for each in watch.kept_calls(function))
+        kept = (watch.signature(*each) for each in watch.kept.calls(function))
         has_program = any(is_same_trace(each, asked) for each in kept)
     except CODE_ERRORS:  # the user's code may raise anything
         has_program = False

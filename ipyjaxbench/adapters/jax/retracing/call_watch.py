@@ -17,7 +17,6 @@ from ipyjaxbench.adapters.jax.retracing import (
     ufuncs,
 )
 from ipyjaxbench.adapters.jax.retracing.advice import fixes
-from ipyjaxbench.adapters.jax.retracing.cache_clearing import were_cleared
 from ipyjaxbench.adapters.jax.retracing.cache_miss_log import CacheMissLog
 from ipyjaxbench.adapters.jax.retracing.callee import Called
 from ipyjaxbench.adapters.jax.retracing.define_again import (
@@ -28,7 +27,7 @@ from ipyjaxbench.adapters.jax.retracing.define_again import (
 from ipyjaxbench.adapters.jax.retracing.differentiated import applied_call, is_applying
 from ipyjaxbench.adapters.jax.retracing.equinox_calls import within_equinox
 from ipyjaxbench.adapters.jax.retracing.fast_calls import FastCalls
-from ipyjaxbench.adapters.jax.retracing.kept_calls import EARLIER, kept_calls
+from ipyjaxbench.adapters.jax.retracing.kept_programs import JaxKeptPrograms, count_programs
 from ipyjaxbench.adapters.jax.retracing.traced_code import FrozenCode, JaxTracedCode, latest_code
 from ipyjaxbench.adapters.shared.retracing import EventWatch
 from ipyjaxbench.adapters.shared.stale_programs import define_all_again
@@ -62,6 +61,7 @@ class Mark(NamedTuple):
 class JaxCallWatch(EventWatch[Event]):
     """Events of `jax.monitoring`, sizes of caches, and JAX's own words where it has some."""
 
+    kept = JaxKeptPrograms()
     how_to_drop_all = "call `jax.clear_caches()`"
 
     def __init__(self) -> None:
@@ -89,7 +89,7 @@ class JaxCallWatch(EventWatch[Event]):
         Flax changes its modules in place, after a trace too. To read a signature takes longer than
         a call: it is read before the first call, and others if the latest trace changed something.
         """
-        mark = Mark(len(self._events), len(self._messages), _entries(function))
+        mark = Mark(len(self._events), len(self._messages), count_programs(function))
         if not _is_of_flax(function) or not self._changes.get(self.token(function), True):
             return mark
         read = partial(self.signature, function, args, kwargs)
@@ -104,7 +104,7 @@ class JaxCallWatch(EventWatch[Event]):
             return Outcome("BYPASSED")
         self._told.update(range(mark.logged, len(self._messages)))
         if len(self._events) == mark.events:
-            grown = 0 <= mark.entries < _entries(function)
+            grown = 0 <= mark.entries < count_programs(function)
             return Outcome("SLOW-PATH") if grown else None
         new = self._since(mark.events)
         name = self.name(function)
@@ -128,7 +128,6 @@ class JaxCallWatch(EventWatch[Event]):
             disk_misses=tuple(e.search.miss for e in new.values() if e.search is not None),
             known=mark.entries > 0 if mark.entries >= 0 else None,
             signature=mark.signature,
-            unseen=EARLIER.may_hold(getattr(_within_library(function), "__wrapped__", None)),
             traced_until=max((e.end for e in new.values() if e.phase == "trace"), default=0.0),
         )
 
@@ -207,14 +206,6 @@ class JaxCallWatch(EventWatch[Event]):
         rest = (text for n, text in enumerate(self._messages) if n not in self._told)
         return cache_miss_log.outermost([*rest])
 
-    def kept_calls(self, function: Any) -> Sequence[Invocation]:
-        """Return those of JAX's cache of traces."""
-        return kept_calls(function)
-
-    def kept_signatures(self, function: Any) -> Sequence[Signature]:
-        """Return them with shapes in place of arrays, which may lie anywhere."""
-        return [self.signature(*call) for call in kept_calls(function)]
-
     def predicts(self, function: Any, args: Args, kwargs: Kwargs) -> bool | None:
         """Whether JAX, which is asked to trace nothing, raises."""
         function, args, kwargs = callee.unbound(function, args, kwargs)
@@ -230,14 +221,6 @@ class JaxCallWatch(EventWatch[Event]):
                 return True
             raise
         return False
-
-    def may_be_compiled(self, function: Any) -> bool:
-        """Whether calls have a program: to look at a function, as `%jaxpr` does, makes none."""
-        return _entries(callee.jitted_in(function)) != 0
-
-    def keeps_nothing(self, function: Any, args: Args, kwargs: Kwargs) -> bool:
-        """Whether caches were cleared since it was traced."""
-        return were_cleared(self.signature(function, args, kwargs).function)
 
     def fixes(self, name: str, why: Sequence[Change], function: Any) -> tuple[str, ...]:
         """Return what to write, by what changed."""
@@ -265,20 +248,6 @@ def _is_of_flax(function: Any) -> bool:
     if type(function) is callee.JITTED[0]:  # asked first, for it is asked in every call
         return False
     return module_of(type(callee.unbound(function)[0])) == callee.FLAX
-
-
-def _entries(function: Any) -> int:
-    """Count the programs that a jitted function finds without Python; -1 where not known."""
-    size = getattr(_within_library(function), "_cache_size", None)
-    return size() if size is not None else -1
-
-
-def _within_library(function: Any) -> Any:
-    """Return what JAX itself jitted in what Equinox or Flax gives; any other one as it is."""
-    if type(function) is not callee.JITTED[0]:
-        for name in ("_cached", "jitted_fn"):
-            function = getattr(function, name, function)
-    return function
 
 
 def _state(events: Sequence[Event], *, is_traced: bool) -> str:

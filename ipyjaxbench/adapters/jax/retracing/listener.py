@@ -20,7 +20,7 @@ from ipyjaxbench.adapters.jax.retracing import cache_key, callee
 from ipyjaxbench.adapters.jax.retracing.cache_clearing import note_trace
 from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch, is_building
 from ipyjaxbench.adapters.jax.retracing.callee import Called, options_in, static_in
-from ipyjaxbench.adapters.jax.retracing.kept_calls import EARLIER
+from ipyjaxbench.adapters.jax.retracing.kept_programs import EARLIER
 from ipyjaxbench.adapters.jax.retracing.traced_code import JaxTracedCode, keep_program
 from ipyjaxbench.adapters.jax.retracing.user_call import is_the_users, user_call
 from ipyjaxbench.adapters.shared.retracing import cache_miss, main_frame

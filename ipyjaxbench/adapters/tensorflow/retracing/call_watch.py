@@ -20,15 +20,15 @@ from ipyjaxbench.adapters.tensorflow.retracing.cache_lookup import (
     last_difference,
 )
 from ipyjaxbench.adapters.tensorflow.retracing.function_calls import FunctionCalls
+from ipyjaxbench.adapters.tensorflow.retracing.kept_programs import TensorFlowKeptPrograms
 from ipyjaxbench.adapters.tensorflow.retracing.model_causes import causes_of_trace, count_traces
 from ipyjaxbench.adapters.tensorflow.retracing.model_code import KerasModelCode
 from ipyjaxbench.adapters.tensorflow.retracing.origins import LostCode, is_of_users, origin_of
-from ipyjaxbench.adapters.tensorflow.retracing.traced_code import TensorFlowTracedCode, kept_calls
+from ipyjaxbench.adapters.tensorflow.retracing.traced_code import TensorFlowTracedCode
 from ipyjaxbench.frameworks import Framework, Program
 from ipyjaxbench.retracing import (
     Args,
     Change,
-    Invocation,
     Kwargs,
     OnHit,
     Outcome,
@@ -52,6 +52,7 @@ class Mark(NamedTuple):
 class TensorFlowCallWatch(EventWatch[Event]):
     """Counts of traces, which are public; TensorFlow's callbacks and clock for all else."""
 
+    kept = TensorFlowKeptPrograms()
     messages = ("triggered tf.function retracing",)  # a warning, which goes to standard output
 
     def __init__(self, framework: Framework) -> None:
@@ -104,7 +105,10 @@ class TensorFlowCallWatch(EventWatch[Event]):
         nested = _outermost_first(inside, least=0)
         accepted = accepted_by_latest(function)
         difference = last_difference(function)
-        return Outcome("TRACED", self._phases(events, mark), nested, difference, accepted=accepted)
+        return Outcome(
+            "TRACED", self._phases(events, mark), nested, difference, accepted=accepted,
+            known=mark.traces > 0,
+        )  # fmt: skip
 
     def report_hits(self, on_hit: OnHit) -> None:
         """Report calls of what `tf.function` gave."""
@@ -133,11 +137,6 @@ class TensorFlowCallWatch(EventWatch[Event]):
             return TensorFlowTracedCode(origin, function)
         concrete = find_trace(function, args, kwargs)
         return None if concrete is None else TensorFlowTracedCode(function, concrete)
-
-    def kept_calls(self, function: Any) -> Sequence[Invocation]:
-        """Return those that find its traces; none of a model, which Keras has traced."""
-        is_of_model = callee.model_call(function) is not None
-        return () if is_of_model else kept_calls(callee.resolve(function, (), {})[0])
 
     def predicts(self, function: Any, args: Args, kwargs: Kwargs) -> bool | None:
         """Whether TensorFlow's look-up finds no trace; a function without one will make one."""

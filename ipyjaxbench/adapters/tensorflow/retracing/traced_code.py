@@ -13,8 +13,7 @@ from ipyjaxbench.adapters.tensorflow.graphs import references
 from ipyjaxbench.adapters.tensorflow.retracing import cache_lookup, callee
 from ipyjaxbench.adapters.tensorflow.retracing.imprints import imprint, parts, wrapped
 from ipyjaxbench.adapters.tensorflow.retracing.retrace import arguments_of, is_another_program
-from ipyjaxbench.errors import CODE_ERRORS
-from ipyjaxbench.retracing import Args, Invocation, Kwargs, TracedCode
+from ipyjaxbench.retracing import Args, Kwargs, TracedCode
 from ipyjaxbench.usercode import Reads, attribute, find_reads, is_users_function, unwrap
 
 
@@ -73,19 +72,6 @@ class TensorFlowTracedCode(TracedCode):
         """Return the function, its trace, and of what that is; that is None where one is gone."""
         function, concrete = self._function(), self._concrete()
         return function, concrete, None if function is None else arguments_of(concrete)
-
-
-def kept_calls(function: Any) -> list[Invocation]:
-    """Return the calls that find the traces of a `tf.function`; none where it has them elsewhere.
-
-    Its cache is private, and does not keep the object of a method.
-    """
-    try:
-        kept = [*function._function_cache.values()]
-    except CODE_ERRORS:  # another version, or what is no `tf.function`
-        return []
-    given = (arguments_of(each) for each in kept)
-    return [(function, each.args, each.kwargs) for each in given if each is not None]
 
 
 def _code_of(function: Any) -> tuple[Any, dict[str, Any]]:

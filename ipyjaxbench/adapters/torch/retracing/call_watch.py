@@ -23,6 +23,7 @@ from ipyjaxbench.adapters.torch.retracing.evidence import evidence
 from ipyjaxbench.adapters.torch.retracing.found_calls import found, found_again
 from ipyjaxbench.adapters.torch.retracing.frames import attribute, name_of, nested
 from ipyjaxbench.adapters.torch.retracing.hooks_of_calls import HooksOfCalls
+from ipyjaxbench.adapters.torch.retracing.kept_programs import TorchKeptPrograms
 from ipyjaxbench.adapters.torch.retracing.programs_outside import programs_outside
 from ipyjaxbench.adapters.torch.retracing.skipped_calls import SkippedCalls
 from ipyjaxbench.adapters.torch.retracing.uncompiled import skipped, unable
@@ -44,6 +45,7 @@ class Mark(NamedTuple):
 class TorchCallWatch(EventWatch[Entry]):
     """Dynamo's own hook for programs that it searches, and its record of those that it makes."""
 
+    kept = TorchKeptPrograms()
     compiles_code = True
     prints_while_tracing = False
     is_guarded = True
@@ -284,11 +286,6 @@ class TorchCallWatch(EventWatch[Entry]):
     def how_to_renew(self, function: Any, why: Sequence[Change]) -> str:  # noqa: ARG002
         """Return what to do, as for a stale call."""
         return how_to_renew(why).replace("`", "")
-
-    def keeps_nothing(self, function: Any, args: Args, kwargs: Kwargs) -> bool:
-        """Whether dynamo keeps nothing with its code, as after `torch._dynamo.reset`."""
-        entered = Entered.from_call(function, args, kwargs)
-        return entered is not None and callee.has_no_entries(entered.code)
 
     def fixes(self, name: str, why: Sequence[Change], function: Any) -> tuple[str, ...]:  # noqa: ARG002
         """Return what to write, by what changed."""
