@@ -66,7 +66,7 @@ class Framework(ABC):
         return None
 
     def named_parts(self, value: object) -> Iterable[tuple[str, object]] | None:  # noqa: ARG002
-        """Return the parts of such a container by name; None for other values."""
+        """Return the parts of such a container by name, or as "[...]"; None for other values."""
         return None
 
     @abstractmethod

@@ -187,7 +187,7 @@ def _open_named(node: Any, frameworks: Sequence[Framework]) -> Iterator[tuple[ob
     try:
         named = None if id(type(node)) in _PLAIN else named_parts(node, frameworks)
         if named is not None:
-            yield from ((part, f".{name}") for name, part in named)
+            yield from ((part, name if name[0] == "[" else f".{name}") for name, part in named)
         elif is_of(node, dict) or ask(_is_mapping, node):
             pairs = dict.items(node) if is_of(node, dict) else islice(node.items(), _MAX_NODES)
             yield from ((part, f"[{key!r}]") for key, part in pairs)

@@ -165,10 +165,10 @@ def make_first_call(session: Session, *, donate_copies: bool = False) -> FirstRu
         bound += [n for n in rebound if n not in writers.binds]
         carryover = CarryoverEffects(scope, frameworks, session.remade)
         donated = Donated(snippet, scope.read_values, scope.functions, frameworks)
-        _watch_compiling(session, scope, frameworks)
         if donate_copies:
             donated.donate_copies()
         found = _found_state(session, scope, writers) if not donated.is_possible else None
+        _watch_compiling(session, scope, frameworks)  # not what copies take
         background, files = Background(calls.clock), WrittenFiles(scope)
         first = calls.first(_holders(session, scope))
         background.inspect_first_call()

@@ -7,6 +7,7 @@ from typing import Any
 
 from jax._src import xla_bridge
 
+from ipyjaxbench.adapters.jax.refs import array_in, is_ref
 from ipyjaxbench.usercode import is_of
 
 _HOST = "cpu"
@@ -14,7 +15,13 @@ _CACHED_SHARDINGS = 512  # the arrays of a model have a few
 
 
 def named_parts(value: Any) -> Iterator[tuple[str, object]] | None:
-    """Return the value of a variable of Flax NNX, which keeps it in a slot of its own."""
+    """Return the value of a variable of Flax NNX, which keeps it in a slot of its own, or a ref's.
+
+    A ref's is read as it is typed: ``ref[...]``.
+    """
+    if is_ref(value):
+        array = array_in(value)
+        return None if array is None else iter([("[...]", array)])
     variable: Any = getattr(sys.modules.get("flax.nnx"), "Variable", None)
     if variable is None or not is_of(value, variable):
         return None

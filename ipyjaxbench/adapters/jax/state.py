@@ -9,6 +9,7 @@ import jax.custom_batching
 import numpy as np
 
 from ipyjaxbench.adapters.jax import trees
+from ipyjaxbench.adapters.jax.refs import array_in, is_ref
 from ipyjaxbench.frameworks import (
     CopiedState,
     CopyBudget,
@@ -22,7 +23,6 @@ from ipyjaxbench.frameworks import (
 from ipyjaxbench.host import host_memory
 from ipyjaxbench.usercode import extends, module_of
 
-_REF: Any = getattr(jax, "Ref", None)  # since 0.8
 #: What holds a function of the user's with rules of theirs, which code may add late.
 CUSTOM = (jax.custom_jvp, jax.custom_vjp, jax.custom_batching.custom_vmap)
 
@@ -34,7 +34,8 @@ class Ref(CopiedState):
         super().__init__(ref, budget, ref.size * ref.dtype.itemsize)
 
     def _copy(self) -> Any:
-        return self._target[...]
+        array = array_in(self._target)  # read as calls read it, their program would be compiled
+        return self._target[...] if array is None else array.copy()
 
     def _digest(self) -> int:
         return zlib.crc32(np.asarray(self._copy()).tobytes())
@@ -56,7 +57,7 @@ class JaxState(MutableState):
         is_tracer = extends(kind, jax.core.Tracer)
         if extends(kind, jax.Array) and not is_tracer:
             return _array_states(value, budget)
-        if _REF is not None and issubclass(kind, _REF) and not is_tracer:
+        if is_ref(value):
             return [Ref(value, budget)]
         if issubclass(kind, CUSTOM):
             return [*attribute_states(value)]

@@ -22,7 +22,7 @@ from ipyjaxbench import OptionError
 from ipyjaxbench.adapters.jax import Jax, devices
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.jax.graphs.compiled_work import Works
-from ipyjaxbench.adapters.jax.retracing import cache_key
+from ipyjaxbench.adapters.jax.retracing.leaf import argument_leaf
 from ipyjaxbench.adapters.jax.chips import estimate
 from ipyjaxbench.adapters.jax.chips.input_sharding import is_named, layout, own_layout
 from ipyjaxbench.adapters.jax.chips.find_chips import find_chips
@@ -80,7 +80,7 @@ def exported(is_own, *args):
     return estimate._exported(traced(*args), "tpu", is_own=is_own).nr_devices
 
 inspector = adapter.capability(ArrayInspector)
-leaf = cache_key._argument_leaf
+leaf = lambda value: argument_leaf(value, "?")
 print(json.dumps({
     "looked": looked,
     "started": ipyjaxbench.devices(start=True).homes[0].started,

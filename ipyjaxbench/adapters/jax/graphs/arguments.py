@@ -12,6 +12,7 @@ import numpy as np
 
 from ipyjaxbench.adapters.jax import trees
 from ipyjaxbench.adapters.jax.compilation import is_jitted
+from ipyjaxbench.adapters.jax.refs import is_ref
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.usercode import Call, ask, attribute, is_of, items_of, name_of
 
@@ -63,7 +64,8 @@ def holds_itself(value: object, above: frozenset[int] = frozenset()) -> bool:
 
 
 def _is_data(value: object) -> bool:
-    return isinstance(value, bool | int | float | complex | jax.Array | jax.ShapeDtypeStruct)
+    kinds = bool | int | float | complex | jax.Array | jax.ShapeDtypeStruct
+    return isinstance(value, kinds) or is_ref(value)
 
 
 def dress(wrapper: Any, function: Any) -> None:

@@ -24,6 +24,7 @@ from ipyjaxbench.adapters.jax.graphs.stages import LiveProgram
 from ipyjaxbench.adapters.jax.graphs.tally import Tally
 from ipyjaxbench.adapters.jax.graphs.trace_cache import count_traces
 from ipyjaxbench.adapters.jax.own_work import quiet_log
+from ipyjaxbench.adapters.jax.refs import is_ref
 from ipyjaxbench.adapters.jax.retracing.call_watch import JaxCallWatch
 from ipyjaxbench.adapters.shared.stale_programs import note_stale_graphs
 from ipyjaxbench.adapters.shared.undo_log import SideEffects
@@ -187,7 +188,7 @@ def _transformed(call: Call, options: GraphOptions) -> Call:
         leaves = [[*filter(is_leaf, trees.leaves(arg))] for arg in call.args]
         data = (n for n, each in enumerate(leaves) if each)
         smooth = (n for n, each in enumerate(leaves) if any(map(_is_inexact, each)))
-        argnum = next(smooth, next(data, 0))  # a random key has no gradient
+        argnum = next(smooth, next(data, 0))  # a random key has no gradient, nor has a Ref
         call = replace(call, function=jax.grad(call.function, argnums=argnum))
     if options.vmap:
         rows = tuple(0 if getattr(arg, "ndim", 0) else None for arg in call.args)
@@ -196,8 +197,10 @@ def _transformed(call: Call, options: GraphOptions) -> Call:
 
 
 def _is_inexact(leaf: Any) -> bool:
-    """Whether it is a float or a complex number, or an array of these."""
-    return bool(jax.numpy.issubdtype(getattr(leaf, "dtype", type(leaf)), np.inexact))
+    """Whether it is a float or a complex number, or an array of these that nothing changes."""
+    return not is_ref(leaf) and bool(
+        jax.numpy.issubdtype(getattr(leaf, "dtype", type(leaf)), np.inexact)
+    )
 
 
 def _narrowed(traced: tracing.Traced) -> Iterator[Note]:

@@ -2,11 +2,10 @@
 
 import inspect
 import itertools
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from types import FunctionType, MethodType, ModuleType
+from types import FunctionType, MethodType
 from typing import Any
 
 import jax
@@ -14,22 +13,26 @@ import numpy as np
 from jax._src import config
 
 from ipyjaxbench.adapters.jax import trees
-from ipyjaxbench.adapters.jax.placement import device_name
 from ipyjaxbench.adapters.jax.retracing.callee import (
     Called,
-    Example,
     full_name,
     plain_of,
-    sharding_words,
     transformation_of,
     transformations,
 )
 from ipyjaxbench.adapters.jax.retracing.equinox_calls import as_kept
+from ipyjaxbench.adapters.jax.retracing.leaf import (
+    ARRAYS,
+    NUMBERS,
+    argument_leaf,
+    captured_leaf,
+    is_variable,
+    static_leaf,
+    value_words,
+)
 from ipyjaxbench.adapters.jax.retracing.omitted import omitted_static
 from ipyjaxbench.adapters.jax.retracing.static_data import StaticData, static_data
-from ipyjaxbench.adapters.jax.retracing.value_token import value_token, words_of
 from ipyjaxbench.adapters.shared.retracing import shorten
-from ipyjaxbench.device import shorten_devices
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.retracing import Leaf, Signature
 from ipyjaxbench.usercode import (
@@ -41,15 +44,12 @@ from ipyjaxbench.usercode import (
     is_opaque,
     label_arguments,
     living_token,
-    token,
     wrappers_in,
 )
 
 _MAX_LEAVES = 20_000  # of one argument
-_NUMBERS = (bool, int, float, complex)
-_ARRAYS = (np.ndarray, jax.Array, jax.core.Tracer, Example)  # in a tree never static
-_DATA = (*_NUMBERS, str, bytes, type(None), np.ndarray, np.generic, jax.Array)
-_PLAIN = (*_NUMBERS, str, bytes, type(None))
+_DATA = (*NUMBERS, str, bytes, type(None), np.ndarray, np.generic, jax.Array)
+_PLAIN = (*NUMBERS, str, bytes, type(None))
 #: Types whose own objects are no trees; those of a class that is made of one may be.
 _LEAVES = (*_PLAIN, np.ndarray)
 #: Settings that are part of the key, as far as people change them; where JAX does not list them.
@@ -80,7 +80,7 @@ def signature(called: Called) -> Signature:
         settings=_settings(),
         function=living_token(function),
         code=hash((*map(fingerprint, codes), *transformations(function))),
-        captured={name: _captured_leaf(value) for name, value in _captured(function)},
+        captured={name: captured_leaf(value) for name, value in _captured(function)},
         transformation=called.transformation,
         options=called.options,
         full_name=full_name(plain_of(function)),
@@ -98,7 +98,11 @@ def _settings() -> dict[str, str]:
 
 def _setting(value: Any) -> str:
     is_plain = value is None or isinstance(value, bool)  # as most are
-    return repr(value) if is_plain else shorten(value if isinstance(value, str) else _words(value))
+    return (
+        repr(value)
+        if is_plain
+        else shorten(value if isinstance(value, str) else value_words(value))
+    )
 
 
 def _captured(function: Any) -> Iterator[tuple[str, Any]]:
@@ -135,7 +139,7 @@ def _leaves(
 ) -> Iterator[tuple[str, Leaf]]:
     parts = None if id(value) in enclosing else _parts(value)
     if parts is None:
-        yield path, _leaf(value, role)
+        yield path, argument_leaf(value, role)
         return
     static = static_data(value) if role == "data" else None
     yield path, _node(value, static)
@@ -146,11 +150,11 @@ def _leaves(
     for key, part in parts:
         yield from _leaves(path + key, part, enclosing | {id(value)}, role)
     for name, attribute in attributes(value).items():
-        is_leaf = id(attribute) in leaves or isinstance(attribute, _ARRAYS)
+        is_leaf = id(attribute) in leaves or isinstance(attribute, ARRAYS)
         if name not in names and not is_leaf and not name.startswith("_"):
             in_key = static is None or static.holds(attribute)
             is_compared = role != "?" and type(attribute) is FunctionType  # by identity
-            leaf = _static_leaf(attribute) if is_compared else _captured_leaf(attribute)
+            leaf = static_leaf(attribute) if is_compared else captured_leaf(attribute)
             yield f"{path}.{name}", replace(leaf, in_key=in_key)
 
 
@@ -158,13 +162,13 @@ def _node(value: Any, static: StaticData | None) -> Leaf:
     kind = type(value).__name__
     if static is None:
         return Leaf(kind)
-    return Leaf(kind, value=shorten(_words(static.whole)), identity=hash((kind, static.whole)))
+    return Leaf(kind, value=shorten(value_words(static.whole)), identity=hash((kind, static.whole)))
 
 
 def _parts(value: Any) -> list[tuple[str, Any]] | None:
     """Return what is right within a tree, with the ends of paths; None for what is no tree."""
     # Most values are these: to have JAX look at each takes longer than all else.
-    if is_of(value, jax.Array) or is_exactly(value, *_LEAVES) or _is_variable(value):
+    if is_of(value, jax.Array) or is_exactly(value, *_LEAVES) or is_variable(value):
         return None
     try:
         parts = trees.walk(jax.tree_util.tree_leaves_with_path, value,
@@ -174,127 +178,3 @@ def _parts(value: Any) -> list[tuple[str, Any]] | None:
     if len(parts) == 1 and not parts[0][0]:
         return None
     return [(jax.tree_util.keystr(key), part) for key, part in parts]
-
-
-def _is_variable(value: Any) -> bool:
-    nnx = sys.modules.get("flax.nnx")
-    return nnx is not None and isinstance(value, nnx.Variable)
-
-
-def _data(value: Any) -> Any:
-    """Return the array in a variable of Flax; any other value as it is."""
-    if not _is_variable(value):
-        return value
-    read = getattr(value, "get_value", None)
-    return value.value if read is None else read()
-
-
-def _safe(leaf_of: Callable[[Any], Leaf]) -> Callable[[Any], Leaf]:
-    """Have a function return a leaf of the type where the value's own code raises."""
-
-    def safe_leaf_of(value: Any) -> Leaf:
-        try:
-            return leaf_of(value)
-        except CODE_ERRORS:  # a user's object must not stop the user's call
-            return Leaf("static", value=type(value).__name__, identity=id(value))
-
-    return safe_leaf_of
-
-
-@_safe
-def _argument_leaf(value: Any) -> Leaf:
-    if isinstance(value, jax.core.Tracer | jax.ShapeDtypeStruct):
-        weak = bool(getattr(getattr(value, "aval", value), "weak_type", False))
-        abstract = _abstract(value)
-        return Leaf("array", str(value.dtype), tuple(value.shape), weak, abstract=abstract)
-    if isinstance(value, jax.Array):
-        return _array_leaf(value)
-    if isinstance(value, np.ndarray | np.generic):
-        is_data = value.dtype.kind not in "OSUMm"
-        dtype = str(jax.dtypes.canonicalize_dtype(value.dtype)) if is_data else "object"
-        return Leaf("array", dtype, value.shape, host=True)
-    if isinstance(value, _NUMBERS):
-        return Leaf(type(value).__name__, value=repr(value), abstract=_abstract(value))
-    return _static(value, _identity(value))
-
-
-def _leaf(value: Any, role: str) -> Leaf:
-    if role == "static" or (role == "arrays" and not isinstance(value, _ARRAYS)):
-        return _static_leaf(value)
-    leaf = _argument_leaf(_data(value))
-    is_number = role == "data" and isinstance(value, _NUMBERS)
-    return replace(leaf, value="") if is_number else leaf  # then it is no part of the key
-
-
-@_safe
-def _static_leaf(value: Any) -> Leaf:
-    return _static(value, _identity(value))
-
-
-def _abstract(value: Any) -> str:
-    """Return what a trace takes a scalar for: a number for an array whose type gives way.
-
-    Truth values do not give way, and shapes tell other arrays apart.
-    """
-    if isinstance(value, _NUMBERS):
-        dtype = str(jax.dtypes.canonicalize_dtype(np.dtype(type(value))))
-        return dtype if isinstance(value, bool) else f"{dtype} weak"
-    if value.shape:
-        return ""
-    weak = bool(getattr(getattr(value, "aval", value), "weak_type", False))
-    return f"{value.dtype} weak" if weak else str(value.dtype)
-
-
-@_safe
-def _captured_leaf(value: Any) -> Leaf:
-    if isinstance(value, _NUMBERS):
-        return Leaf("static", value=repr(value))
-    if isinstance(value, FunctionType):
-        return _static(value, fingerprint(value.__code__))
-    if isinstance(value, jax.Array | np.ndarray):
-        return Leaf("static", value=_argument_leaf(value).words(), identity=token(value))
-    if isinstance(value, str | bytes | type | ModuleType) or hasattr(type(value), "__array__"):
-        return _static(value, 0)
-    return _static(value, value_token(value))
-
-
-def _static(value: Any, identity: int) -> Leaf:
-    if value is None or isinstance(value, str | bytes):
-        return Leaf("static", value=shorten(repr(value)), identity=hash(value))
-    return Leaf("static", value=shorten(_words(value)), identity=identity)
-
-
-def _words(value: Any) -> str:
-    """Return a function's name; the class of an object that does not say what it is."""
-    if isinstance(value, FunctionType) or callable(value):
-        names = (getattr(value, name, None) for name in ("__qualname__", "__name__"))
-        return next(filter(None, names), type(value).__name__)
-    text = words_of(value)
-    return f"{type(value).__name__} object" if " at 0x" in text else text
-
-
-def _identity(value: Any) -> int:
-    """Return what equal static values have in common: they share a trace."""
-    try:
-        return hash(value)
-    except TypeError:
-        return id(value)
-
-
-def _array_leaf(value: jax.Array) -> Leaf:
-    sharding = getattr(value, "sharding", None)
-    devices = sorted(sharding.device_set, key=lambda d: d.id) if sharding is not None else []
-    spec = getattr(sharding, "spec", None)
-    split = "" if spec is None else str(spec)
-    if split and len(devices) == 1:
-        split = sharding_words(sharding)  # a mesh of one device, too, is part of the type
-    return Leaf(
-        "array",
-        str(value.dtype),
-        tuple(value.shape),
-        bool(getattr(getattr(value, "aval", value), "weak_type", False)),
-        device=shorten_devices([*map(device_name, devices)]),
-        sharding=split,
-        committed=bool(getattr(value, "committed", getattr(value, "_committed", False))),
-        abstract=_abstract(value),
-    )
