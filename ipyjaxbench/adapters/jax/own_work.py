@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import jax
@@ -24,10 +24,17 @@ def own_settings() -> Iterator[None]:
     with (
         jax.transfer_guard("allow"),
         jax.disable_jit(disable=False),
+        _no_mesh(),
         unlogged(),
         no_disk_cache(),
     ):
         yield
+
+
+def _no_mesh() -> AbstractContextManager[object]:
+    """Unset the mesh of `jax.set_mesh`, on whose devices all programs run; since JAX 0.6."""
+    is_set = hasattr(jax, "set_mesh") and not jax.sharding.get_abstract_mesh().empty
+    return jax.set_mesh(None) if is_set else nullcontext()
 
 
 @contextmanager

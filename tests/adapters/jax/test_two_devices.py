@@ -19,7 +19,7 @@ looked = [[*t.transfers.transfers], ipyjaxbench.devices().homes[0].started,
 jax.config.update("jax_num_cpu_devices", 2)
 from jax.sharding import Mesh, NamedSharding as NS, PartitionSpec as P
 from ipyjaxbench import OptionError
-from ipyjaxbench.adapters.jax import Jax, devices
+from ipyjaxbench.adapters.jax import Jax, caveats, devices
 from ipyjaxbench.adapters.jax.graphs import tracing
 from ipyjaxbench.adapters.jax.graphs.compiled_work import Works
 from ipyjaxbench.adapters.jax.retracing.leaf import argument_leaf
@@ -40,6 +40,10 @@ w = jax.device_put(jnp.ones((4, 6)), NS(mesh, P(None, "d")))
 both = jax.device_put(jnp.ones((4, 6)), NS(wide, P(("a", "b"), None)))
 one = jnp.ones((4, 6))
 all_of_it = jax.device_put(one, NS(mesh, P()))
+with jax.set_mesh(mesh):  # the first measurement of the process
+    within = [ipyjaxbench.measure_code("x + 1", {"x": x}, number=1, repeat=2).samples,
+              jax.sharding.get_abstract_mesh() == mesh.abstract_mesh,
+              caveats._multiply("cpu:1", np.eye(2), np.eye(2)).tolist()]
 
 def traced(*args):
     return tracing.trace(Call.from_function(lambda *args: sum(args), *args))
@@ -104,6 +108,7 @@ print(json.dumps({
         "f = jax.jit(lambda x, n: x * n)", "f(jax.device_put(x, NS(mesh, $spec)), $n)",
         {"spec": "P('d')", "n": "1"}, {"spec": "P(None, 'd')", "n": "2"}, "spec",
         "x: P('d',) → P(None, 'd') (sharding)", "RECOMPILED"), {**globals()}),
+    "within a mesh": [len(within[0]), *within[1:]],
     "inner": [inner_mesh("tpu:v5e:2x2"), inner_mesh("tpu:v5e")],
 }))
 """
@@ -178,3 +183,7 @@ def test_arrays_on_two_devices_are_told_and_weighed_as_a_whole(two: Any) -> None
     assert alone == ["cpu:0", ""]
     assert two["converted"] == [True, False]
     assert two["weights"] == [[2, 96, False], [1, 96, True]]
+
+
+def test_what_is_ours_runs_on_a_device_of_its_own_while_a_mesh_is_set(two: Any) -> None:
+    assert two["within a mesh"] == [1, True, [[1.0, 0.0], [0.0, 1.0]]]
