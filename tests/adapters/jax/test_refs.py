@@ -63,14 +63,14 @@ def test_what_is_kept_of_one_leaves_its_first_read_to_the_code(cells: Shell) -> 
     with Events() as events:
         (state,) = Jax().capability(MutableState).states(ref, CopyBudget())
         kept = {event.name for event in events.events}
-        jax.freeze(ref)
+        ref[...]
         read = {event.name for event in events.events} - kept
     assert (kept <= {"copy"}, read) == (True, {"get"})
     state.restore()
 
 
 def test_the_first_call_compiles_what_the_code_needs_and_no_copies(cells: Shell) -> None:
-    cells.run("jax.clear_caches()\n%fwtime -qv seen -n 1 -r 3 jax.freeze(longer)")
+    cells.run("jax.clear_caches()\n%fwtime -qv seen -n 1 -r 3 longer[...]")
     assert [each.name for each in cells.names["seen"].programs] == ["get"]
 
 
