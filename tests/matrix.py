@@ -33,7 +33,8 @@ OF_FRAMEWORKS = tuple(
         "jax/test_framework", "jax/test_graph", "jax/test_xla_costs", "jax/test_pitfalls",
         "jax/test_traces", "jax/test_transfers", "jax/test_call_watch", "jax/test_stale_unseen",
         "jax/test_earlier_client", "jax/test_disk_cache",
-        "jax/test_refs", "jax/test_two_devices", "jax/test_work", "jax/test_caveats", "numpy/test_framework", "tensorflow/test_framework",
+        "jax/test_refs", "jax/test_two_devices", "jax/test_work", "jax/test_caveats",
+        "numpy/test_framework", "tensorflow/test_framework",
         "tensorflow/test_traces",
     )
 )  # fmt: skip
