@@ -56,7 +56,7 @@ for x in batches(12):
     found = timed(code, **JAX)
     assert parts(found) == ["data", "host", "host", "rest", "rest"]
     assert found.frameworks == {"jax": jax.__version__}
-    assert found.backlog > 0
+    assert 0 < found.backlog < 600  # seconds of the loop, none of the clock
     assert found.verdict == "DEVICE-BOUND"
 
 
