@@ -46,7 +46,9 @@ class StandIns:
         """
         self._fakes[id(tensor)], self._real[id(fake)] = fake, tensor
         self._versions[id(tensor)] = _version(fake)
-        if not is_input and tensor.numel() == 1:
+        if is_input and getattr(fake, "item_memo", None) is not None:
+            fake.item_memo = None  # a number, which PyTorch 2.14 would make part of the program
+        elif not is_input and tensor.numel() == 1:
             with _disable_current_modes():
                 fake.constant = tensor.detach().clone()
             self._mode.fake_tensor_converter.add_constant_storage_mapping(fake)

@@ -24,7 +24,7 @@ _DEVICE = re.compile(
     r"\. Expected device index to be (?P<old>.), actual (?P<new>.)?",
     re.DOTALL,
 )
-_TYPE = re.compile(r"^expected type of '(?P<path>.+?)' to be a tensor type.*? found <class '(.+)'>")
+_TYPE = re.compile(r"^expected type of '(?P<path>.+?)' to be .+? but found <class '(.+)'>")
 _EQUAL = re.compile(r"^(?P<path>[^=<>!]+?) == (?P<old>.+)$")
 BETWEEN = "what Python computed at the graph break"
 #: What a user knows by no name: a value that is gone, and one that was computed between graphs.
