@@ -108,6 +108,10 @@ EXAMPLES: list[tuple[Note, str]] = [
     (validity_notes.copy_kept("x", 7.37e-6), "converting a new array takes 7.37 µs, but only"),
     (validity_notes.used_up("gen", before=False), "The first call exhausted gen: later calls"),
     (
+        validity_notes.emptied("file", "str", "an empty str"),
+        "The first call gave a value (str), later calls an empty str: they used up file.",
+    ),
+    (
         growth_notes.grows("xs", (1, 5001), (2e-6, 40e-6)),
         "xs grew from 1 to 5,001 items, and calls got slower with it (2.00 µs at first, 40.0 µs at",
     ),
@@ -260,8 +264,8 @@ _in_magic.close()
 MISLEADING = {
     *("unsynchronised", "state-advanced", "started-elsewhere", "runs-once", "recompiled-apart"),
     *("stopped-by-error", "recompiles", "not-called", "left-running", "lazy", "constant-folded"),
-    *("work-removed", "impossible-speed", "value-cached", "copy-kept", "used-up", "grows"),
-    *("no-work", "not-usable", "narrowed", "reduced-precision", "setting-on", "watched"),
+    *("work-removed", "impossible-speed", "value-cached", "copy-kept", "used-up", "emptied"),
+    *("grows", "no-work", "not-usable", "narrowed", "reduced-precision", "setting-on", "watched"),
     *("arm-failed", "other-result", "other-data", "other-dtype", "other-device"),
     *("other-precision", "other-threads", "half-alone", "depends-on-interleaving"),
     *("slowed-by-others", "copies-alone", "baked-in", "call-made", "called-back", "key-reused"),

@@ -208,7 +208,10 @@ def review(later: LaterCalls, steady: Steady, advanced: list[str]) -> list[Note]
     writes = session.muted.writes
     if steady.samples.taken:
         unrestored = [name for name in advanced if name not in reset]
-        used_up = carryover.used_up.notes(unrestored, typical, steady.samples.per_call)
+        moved = {*unrestored, *later.checkpoint.restored}
+        used_up = carryover.used_up.notes(
+            unrestored, sorted(moved), typical, steady.samples.per_call
+        )
         notes += [note for name, note in used_up.items() if not carryover.has_exhausted(name)]
         advanced = [name for name in advanced if name not in used_up]
     notes += checks.check_state(scope, later.checkpoint, advanced, carryover, made, writes)

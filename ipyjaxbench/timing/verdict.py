@@ -28,6 +28,7 @@ _INVALIDATE = {
     "value-cached",
     "copy-kept",
     "used-up",
+    "emptied",
     "started-elsewhere",
 }
 

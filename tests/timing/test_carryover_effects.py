@@ -227,7 +227,7 @@ def test_a_container_in_an_object_is_named(bench: Bench) -> None:
         (lambda held: {"loss": held, "steps": 0}, "x['loss']"),
         (lambda held: {(1, 2): [], 3: held}, "x[3]"),
         (lambda held: SimpleNamespace(history={"loss": held}), "x.history['loss']"),
-        (lambda held: {"train": {"loss": held}}, None),  # as deep as one looks
+        (lambda held: {"train": {"loss": held}}, "x['train']['loss']"),
         (lambda held: {"loss": [0] * 9, "kept": held[:]}, None),
     ],
 )

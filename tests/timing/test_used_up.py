@@ -1,10 +1,12 @@
 """What only the first call finds: rows of a query, batches of a loader, jobs that go on."""
 
 import asyncio
+import io
+import itertools
 import sqlite3
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from typing import Any
 
@@ -140,6 +142,30 @@ def test_of_several_that_advanced_none_is_blamed_for_an_empty_value() -> None:
     used = UsedUp([], {})
     used.inspect_first_call([1])
     used.inspect_later_value(list, 10 * MS, 10)
-    assert used.notes(["a", "b"], 10 * MS, 10) == {}
-    assert [*used.notes(["a"], 10 * MS, 10)] == ["a"]
-    assert used.notes(["a"], 10 * MS, 9 * MS) == {}
+    assert [*used.notes(["a", "b"], ["a", "b"], 10 * MS, 10)] == [""]
+    assert [*used.notes(["a"], ["a"], 10 * MS, 10)] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("names", "code", "told"),
+    [
+        ({"f": lambda: io.StringIO("a\n" * 3)}, "f.readline()", "an empty str: they used up f."),
+        ({"f": lambda: [1, 2]}, "f.pop() if f else None", "later calls None: they used up f."),
+        ({"f": lambda: iter("ab")}, "next(f, None)", "(str), later calls None: they used up f."),
+        ({"f": lambda: {1, 2}}, "y = f and f.pop()", "calls an empty set: they used up f."),
+        ({"f": lambda: iter("ab"), "g": lambda: iter("ab")}, "next(f, None) and next(g, None)",
+         "later calls None: they used up something."),
+        ({"f": lambda: io.StringIO("")}, "f.readline()", ""),  # there was nothing
+        ({"f": lambda: itertools.cycle([[], [1]])}, "next(f) or [2]", ""),
+        ({"f": lambda: itertools.cycle([[1], [], []])}, "next(f)", ""),  # now and then
+        ({"f": lambda: [1, 2]}, "f.append(3)", ""),
+    ],
+)  # fmt: skip
+def test_fast_calls_that_empty_what_they_take_from_are_told(
+    bench: Bench, names: dict[str, Callable[[], Any]], code: str, told: str
+) -> None:
+    bench.names |= {name: make() for name, make in names.items()}
+    m = bench.time(f"clock.advance(1000); {code}", budget=0.1)
+    text = notes_by_code(m).get("emptied", "")
+    assert text.endswith(told) if told else not text
+    assert (m.verdict == "INVALID") is bool(told)

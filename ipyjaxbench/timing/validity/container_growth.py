@@ -14,7 +14,7 @@ from ipyjaxbench.usercode import attributes
 _SIZED = (list, dict, set, bytearray, deque)
 _NO_HOLDERS = (str, bytes, int, float, type, ModuleType, FunctionType, BuiltinFunctionType,
                MethodType)  # fmt: skip
-_MAX_ITEMS = 100
+_MAX_ITEMS, _MAX_CONTAINERS = 100, 1_000
 _MIN_CALLS_SHARE = 0.5  # between some calls what they changed is put back
 #: Nanoseconds for each item of a call that goes over all of them, and the share that matters.
 _NS_PER_ITEM, _MIN_SHARE = 20, 0.05
@@ -125,13 +125,17 @@ def _length(container: Any) -> int:
 
 def _find_containers(values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
     """Containers of Python's own, those in attributes of plain objects, those in dictionaries."""
-    found = [*_named(values)]
-    yield from found
-    for name, container in found:
+    found, seen = deque(_named(values)), set[int]()
+    while found and len(seen) < _MAX_CONTAINERS:
+        name, container = found.popleft()
+        if id(container) in seen:
+            continue
+        seen.add(id(container))
+        yield name, container
         items = dict.items(container) if issubclass(type(container), dict) else ()
         for key, held in list(islice(items, _MAX_ITEMS)):
             if type(key) in (str, int) and issubclass(type(held), _SIZED):
-                yield f"{name}[{key!r}]", held
+                found.append((f"{name}[{key!r}]", held))
 
 
 def _named(values: Mapping[str, object]) -> Iterator[tuple[str, Any]]:

@@ -208,6 +208,22 @@ def used_up(name: str, *, before: bool = False, job: bool = False) -> Note:
     )
 
 
+def emptied(name: str, gave: str, later: str) -> Note:
+    """Calls took from something until nothing was left, so that later ones did other work.
+
+    Args:
+        name: of what they took from; empty where that is not known.
+        gave: the type of what the first call gave.
+        later: what later calls gave, in words.
+    """
+    what = name or "something"
+    return misleading(
+        "emptied",
+        f"The first call gave a value ({gave}), later calls {later}: they used up {what}.",
+        f"create {name or 'what they take from'} in the setup, or inside the timed code",
+    )
+
+
 def no_work(loop: float | None) -> Note:
     """The code costs what an empty loop costs; None where it is only a name or a constant."""
     seen = (

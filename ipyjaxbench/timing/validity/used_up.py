@@ -23,6 +23,8 @@ from ipyjaxbench.usercode import (
 
 #: A first call slower so many times, and by so many nanoseconds, did what later ones did not.
 _RATIO, _NS = 5, 40_000
+#: More calls that look for an empty value, each of at most so many nanoseconds.
+_TRIES, _MAX_NS = 3, 1_000_000
 _TAKE_ALL = frozenset(("list", "tuple", "set", "frozenset", "dict", "sorted", "sum", "min", "max"))
 _RESULTS = (list, tuple, set, dict, str, bytes, bytearray)
 _RETURNS_SELF = (lambda self: self).__code__.co_code
@@ -46,38 +48,51 @@ class UsedUp:
         self._taken = [n for n in _taken_whole(statements) if _is_its_own_iterator(known.get(n))]
         self._pending = [name for name, value in known.items() if _is_pending(value)]
         self._ended: list[str] = []
-        self._gave: type | None = None  # what the first call gave, unless that was empty
-        self._is_emptied = False
+        self._gave = ""  # what the first call gave, in words, unless that was empty
+        self._later = ""  # the empty value that later calls gave, in words
 
     def inspect_first_call(self, value: object) -> None:
         """Look after the first call."""
         self._ended = [name for name in self._pending if not _is_pending(self._known[name])]
-        if _is_full(value):
-            self._gave = type(value)
+        self._gave = "" if _empty(value) else name_of(type(value))
 
     def inspect_later_value(self, again: Callable[[], object], first: int, later: float) -> None:
-        """Make one more call where the first one gave much more slowly what it gave."""
-        __tracebackhide__ = True
-        if self._gave is not None and did_more(first, later):
-            value = again()
-            self._is_emptied = value is None or (type(value) is self._gave and not _is_full(value))
+        """Make more calls where the first one gave something, and see whether they give nothing.
 
-    def notes(self, unrestored: Sequence[str], first: int, later: float) -> dict[str, Note]:
-        """Return what was used up, by name; ``unrestored`` are names that no call finds as before.
-
-        ``first`` and ``later`` are the nanoseconds of calls, compilation left out.
+        One where the first call was much slower, a few where calls are fast: a single one may
+        give nothing by chance.
         """
-        if not did_more(first, later):
-            return {}
-        taken = [name for name in self._taken if name in unrestored]
-        if self._is_emptied and len(unrestored) == 1:
-            taken = [*unrestored]
-        found = {name: notes.used_up(name, job=True) for name in self._ended}
-        return found | {name: notes.used_up(name) for name in taken}
+        __tracebackhide__ = True
+        tries = 1 if did_more(first, later) else _TRIES if later < _MAX_NS else 0
+        if self._gave and tries:
+            values = [_empty(again()) for _ in range(tries)]
+            self._later = values[0] if all(values) else ""
+
+    def notes(
+        self, unrestored: Sequence[str], moved: Sequence[str], first: int, later: float
+    ) -> dict[str, Note]:
+        """Return what was used up, by name.
+
+        Args:
+            unrestored: names that no call finds as before.
+            moved: these, and names whose values were put back after all calls.
+            first: nanoseconds of the first call, compilation left out.
+            later: nanoseconds of the others.
+        """
+        found: dict[str, Note] = {}
+        if did_more(first, later):
+            is_one = self._later and len(unrestored) == 1
+            taken = unrestored if is_one else [n for n in self._taken if n in unrestored]
+            found |= {name: notes.used_up(name, job=True) for name in self._ended}
+            found |= {name: notes.used_up(name) for name in taken}
+        if self._later and not found:
+            name = moved[0] if len(moved) == 1 else ""
+            found[name] = notes.emptied(name, self._gave, self._later)
+        return found
 
 
 def _taken_whole(statements: Sequence[ast.stmt]) -> Iterator[str]:
-    """Yield names of which the code takes all that there is."""
+    """Yield the names of iterators that the code runs through to their end."""
     for node in nodes_of(statements):
         match node:
             case ast.For(iter=iterated, body=body) | ast.AsyncFor(iter=iterated, body=body):
@@ -117,5 +132,9 @@ def _is_pending(value: object) -> bool:
     return ("subprocess", "Popen") in kinds and attributes(value).get("returncode", 0) is None
 
 
-def _is_full(value: object) -> bool:
-    return is_exactly(value, *_RESULTS) and isinstance(value, Sized) and len(value) > 0
+def _empty(value: object) -> str:
+    """Return in words what holds nothing; of all else nothing."""
+    if value is None:
+        return "None"
+    is_empty = is_exactly(value, *_RESULTS) and isinstance(value, Sized) and len(value) == 0
+    return f"an empty {name_of(type(value))}" if is_empty else ""
