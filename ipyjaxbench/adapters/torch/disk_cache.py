@@ -188,7 +188,8 @@ def _changed_settings() -> dict[str, str]:
     from torch._inductor import config
 
     table: Any = getattr(config, "_config", {})
-    values = {name: getattr(config, name) for name, entry in table.items() if _counts(name)}
+    table = {n: entry for n, entry in table.items() if not getattr(entry, "deprecated", False)}
+    values = {name: getattr(config, name) for name in table if _counts(name)}
     return {
         name: str(value)[:_MAX_VALUE]
         for name, value in values.items()

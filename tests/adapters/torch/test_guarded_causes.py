@@ -112,7 +112,7 @@ def test_a_value_that_is_computed_between_two_graphs_is_told_without_pytorchs_na
 
 
 def test_what_a_program_takes_is_no_cause_beside_one_that_is_no_argument() -> None:
-    assert reasons(TABLE.replace("False", "True"), "f(X); T['k'] = 4; f(X[:2])") == [
+    assert reasons(TABLE.replace("False", "True"), "f(X[:3]); T['k'] = 4; f(X[:2])") == [
         NEW, "global T['k']: 3 → 4 (static value)",
     ]  # fmt: skip
 
