@@ -1,5 +1,7 @@
 """Finds the arrays inside any value, and the paths to them. Looks, never calls."""
 
+import io
+import logging
 from collections import UserDict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
 from functools import partial
@@ -10,7 +12,7 @@ from typing import Any, NamedTuple
 from ipyjaxbench.errors import CODE_ERRORS
 from ipyjaxbench.frameworks.framework import Framework
 from ipyjaxbench.frameworks.keras import keras_parts
-from ipyjaxbench.usercode import ask, attribute, attributes, is_of, items_of, slots
+from ipyjaxbench.usercode import ask, attribute, attributes, is_of, items_of, module_of, slots
 
 #: Values looked at before giving up on a value that is too large to be walked.
 _MAX_NODES = 500_000
@@ -28,7 +30,10 @@ _CONTAINERS = (list, tuple, deque, dict)
 #: By identity, as all classes here: a metaclass may define equality.
 _SEQUENCES, _PLAIN = frozenset(map(id, (list, tuple))), frozenset(map(id, (list, tuple, dict)))
 _OWN = frozenset(map(id, (*_CONTAINERS, set, frozenset)))
-_NOT_ENTERED = (type, ModuleType, FunctionType, BuiltinFunctionType)
+#: From loggers and streams paths lead through the session to all that it holds.
+_LOGS = (logging.Logger, logging.Handler, io.IOBase.__mro__[1])  # the last one is no abstract class
+_NOT_ENTERED = (type, ModuleType, FunctionType, BuiltinFunctionType, *_LOGS)
+_SESSIONS = ("IPython", "ipykernel")
 _NO_STEPS = repeat("")
 
 
@@ -216,6 +221,8 @@ def _members(node: Any) -> dict[str, object]:
     """Return the values of attributes, and what a method or a partial holds."""
     if is_of(node, MethodType):
         return {"__self__": node.__self__}
+    if module_of(type(node)).partition(".")[0] in _SESSIONS:
+        return {}
     own = {**attributes(node), **slots(node)}
     return {"args": node.args, "keywords": node.keywords, **own} if is_of(node, partial) else own
 

@@ -10,8 +10,9 @@ from ipyjaxbench.retracing.traced_code import TracedCode
 #: What can differ, the weightiest first; those from "scalar" on need no new trace.
 KINDS = (
     "first", "captured", "function", "form", "structure", "role", "type", "rank", "shape", "dtype",
-    "weak type", "static value", "setting", "layout", "guard", "number", "value", "scalar",
-    "option", "transformation", "committed", "device", "sharding", "host array", "unknown", "stale",
+    "weak type", "static value", "order", "setting", "layout", "guard", "number", "value",
+    "scalar", "option", "transformation", "committed", "device", "sharding", "host array",
+    "unknown", "stale",
 )  # fmt: skip
 #: Where the framework may take numbers for data, what a number is may be no part of the key.
 MAYBE = "value"

@@ -4,6 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ipyjaxbench.retracing.cache_key import MAYBE, NUMBERS, Change, Leaf, Signature
 
+#: What the static data of a tree is, by its class; of others nobody knows.
+_STATIC = {"OrderedDict": "order"}
+
 
 def changes(old: Signature, new: Signature) -> Iterator[Change]:
     """Yield in what two signatures differ."""
@@ -28,7 +31,7 @@ def _leaf_changes(old: Signature, new: Signature) -> Iterator[Change]:
     changes = [*_all_leaf_changes(old, new)]
     paths = [path for path, _ in changes]
     for path, change in changes:
-        is_of_parts = _is_tree(old.leaves.get(path)) and change.kind == "static value"
+        is_of_parts = _is_tree(old.leaves.get(path)) and change.kind in ("static value", "order")
         if not (is_of_parts and any(map(_is_within(path), paths))):
             yield change
 
@@ -122,7 +125,7 @@ def _changes_in_leaf(path: str, old: Leaf, new: Leaf) -> Iterator[Change]:
         yield Change("weak type", path, *texts)
     if old.kind != "array" and (old.value, old.identity) != (new.value, new.identity):
         number = MAYBE if new.abstract else "number"
-        kind = number if new.kind in NUMBERS else "static value"
+        kind = number if new.kind in NUMBERS else _STATIC.get(new.kind, "static value")
         yield Change(kind, path, old.value, _another(old.value, new.value))
     if old.layout != new.layout:
         yield Change("layout", path, old.layout, new.layout)

@@ -20,6 +20,7 @@ _PLURALS = {
     "weak type": "types",
     "static value": "static values",
     "number": "static values",
+    "order": "orders",
     "device": "devices",
     "sharding": "shardings",
     "layout": "layouts",

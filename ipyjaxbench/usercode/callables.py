@@ -1,6 +1,7 @@
 """What can be called by the names of a session, and by what these lead to. Looks, never calls."""
 
 import functools
+import gc
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
@@ -19,6 +20,7 @@ from ipyjaxbench.usercode.origin import (
     names_of_module,
 )
 
+_CACHE = type(functools.lru_cache(len))
 _MOST = 5000  # objects
 _ITEMS, _CALLABLE_ITEMS = 200, 5000  # of each: of those after the first ones what can be called
 _OF_SESSION = ("In", "Out")  # names under which IPython keeps what was typed and shown
@@ -30,8 +32,9 @@ def callables_in(names: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield what names lead to and can be called, by what to type for it, the nearest first.
 
     That is what they stand for, what containers, objects and modules of the user's hold, methods
-    that are no plain functions, and what functions close over: that as in "inner in outer". What
-    classes hold comes after their objects, and what the session keeps of results last.
+    that are no plain functions, what functions close over, and what caches keep: these as in
+    "inner in outer" and "make(…)". What classes hold comes after their objects, and what the
+    session keeps of results last.
 
     Example:
         >>> [*callables_in({"fs": {"a": [len]}})]
@@ -75,18 +78,32 @@ def _held_by(path: str, value: Any) -> Iterator[tuple[str, Any]]:
         for n, each in enumerate(islice(items_of(value, 0), _CALLABLE_ITEMS)):
             if id(type(each)) not in _PLAIN:  # of most long ones all are
                 yield f"{path}[{n}]", each
-    elif is_of(value, functools.partial):
-        named = [("func", value.func), *enumerate(value.args), *value.keywords.items()]
-        yield from ((f"{name} in {path}", each) for name, each in named)
+    elif kind is _CACHE:
+        yield path, value.__wrapped__
+        yield from ((f"{path}(…)", each) for each in _results_in(value))
     elif kind is MethodType:
         yield f"{path}.__self__", value.__self__
         if is_users_function(value.__func__):
             yield path, value.__func__
-    elif is_users_function(value):
-        inner = chain(closure_values(value), defaults_of(value))
-        yield from ((f"{name} in {path}", each) for name, each in inner)
+    elif is_of(value, functools.partial) or is_users_function(value):
+        yield from ((f"{name} in {path}", each) for name, each in _given_to(value))
     else:
         yield from ((f"{path}.{name}", each) for name, each in _attributes_of(value))
+
+
+def _given_to(function: Any) -> Iterator[tuple[str | int, Any]]:
+    if is_of(function, functools.partial):
+        return iter([("func", function.func), *enumerate(function.args),
+                     *function.keywords.items()])  # fmt: skip
+    return chain(closure_values(function), defaults_of(function))
+
+
+def _results_in(cache: Any) -> Iterator[Any]:
+    """Yield what `functools.cache` or `lru_cache` keeps: without a limit it is in a dictionary."""
+    is_limited = cache.cache_parameters()["maxsize"] is not None
+    for each in gc.get_referents(cache):
+        if each is not vars(cache):
+            yield from (each,) if is_limited or type(each) is not dict else [*each.values()]
 
 
 def _attributes_of(value: Any) -> Iterator[tuple[str, Any]]:

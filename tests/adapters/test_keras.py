@@ -182,3 +182,39 @@ def test_predict_fit_and_evaluate_of_keras_on_jax_are_calls_of_their_steps() -> 
     states = [("predict_step", "TRACED"), ("predict_step", "CACHED"), ("predict_step", "TRACED"),
               ("test_step", "TRACED"), ("train_step", "TRACED")]  # fmt: skip
     assert run_apart(_TRACED, "jax").strip() == f"None {states}"
+
+
+_STALE = """
+import keras, numpy as np
+from ipyjaxbench.retracing.observe import observe_code
+from ipyjaxbench.retracing.options import TraceOptions
+from ipyjaxbench.usercode.snippet import Source
+
+class Model(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = keras.layers.Dense(3)
+    def call(self, x):
+        return self.dense(x) * scale
+
+scale = 1.0
+model = Model()
+model.compile("sgd", "mse")
+x, y = np.ones((4, 2), "f"), np.ones((4, 3), "f")
+cell = "model.fit(x, y, verbose=0)\\nmodel.evaluate(x, y, verbose=0)\\nmodel.predict(x, verbose=0)"
+observe_code(Source.plain(cell), globals(), TraceOptions())
+scale = 2.0
+found, error = observe_code(Source.plain(cell), globals(), TraceOptions())
+for call in found.calls:
+    print(call.state, [each.path for each in call.why], call.fixes)
+model.compile("sgd", "mse")
+found, error = observe_code(Source.plain(cell), globals(), TraceOptions())
+print(error, *(call.state for call in found.calls))
+"""
+
+
+def test_a_stale_step_of_keras_on_jax_names_what_changed_and_compile_helps() -> None:
+    *stale, renewed = run_apart(_STALE, "jax").splitlines()
+    fix = "Call `compile()` on the model again, for today's `scale`"
+    assert stale == [f"STALE ['scale'] {(fix,)}"] * 3
+    assert renewed == "None TRACED TRACED TRACED"

@@ -1,5 +1,7 @@
 """Arrays inside of any value: where a walk goes, and where it ends."""
 
+import io
+import logging
 from collections import OrderedDict, deque
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -11,6 +13,7 @@ import pytest
 from ipyjaxbench.frameworks import walker
 from ipyjaxbench.frameworks.walker import Budget, find_arrays, iterate_arrays, iterate_named_arrays
 from tests.fake_framework import FakeFramework
+from tests.shell import Shell
 
 FAKE = FakeFramework()
 
@@ -105,6 +108,24 @@ def test_arrays_in_sets_have_no_path_and_functions_and_classes_are_not_entered()
         assert (count(value), paths(value)) == (1, [])
     held = [attributed(lambda: 0), type("Held", (), {"a": array()})]
     assert (count(held), paths(held)) == (0, [])
+
+
+def test_loggers_streams_and_the_shell_lead_nowhere(shell: Shell) -> None:
+    class Stream(io.StringIO):
+        """One that leads on, as the one that shows the output of a kernel."""
+
+    stream, log = Stream(), logging.Logger("a")
+    stream.names = {"x": array()}  # type: ignore[attr-defined]
+    log.addHandler(logging.StreamHandler(stream))
+    shell.names["x"] = array()
+    for value in (stream, log, log.info, log.handlers, shell.shell, {"log": Log(log)}):
+        assert (count(value), paths(value)) == (0, [])
+    assert paths([log, array()]) == ["x[1]"]
+
+
+class Log:
+    def __init__(self, log: logging.Logger) -> None:
+        self.log = log
 
 
 def test_no_path_is_longer_than_a_person_would_type() -> None:

@@ -10,6 +10,12 @@ from ipyjaxbench import units
 from ipyjaxbench.usercode import Imprint, is_of, token
 
 MOST_COMPARED = 1 << 20  # bytes of an array whose values are compared; of others, its identity
+#: Attributes of layers that Keras sets for itself, and no program depends on.
+KERAS_OWN = frozenset((
+    "name", "built", "build", "quantize", "compiled", "supports_jit", "lora_enabled", "path",
+    "parent_path", "train_function", "test_function", "predict_function", "stop_training",
+    "stop_evaluating", "stop_predicting", "history",
+))  # fmt: skip
 _SAMPLED = 1 << 16  # bytes that are looked at of a larger one that may change in place
 
 

@@ -169,6 +169,11 @@ def is_gone(change: Change) -> bool:
     return isinstance(change, ReadChange) and change.is_gone
 
 
+def is_of_class(change: Change) -> bool:
+    """Whether a tree is of another class, as a tuple in place of a list."""
+    return change.kind == "structure" and bool(change.old)
+
+
 def is_number(text: str) -> bool:
     """Whether a value in Python's words is a number, and no truth value."""
     try:

@@ -98,10 +98,15 @@ def test_a_function_is_told_once_whatever_names_it_has(cells: Shell) -> None:
     cells.run("%trace_cached --watch off")
 
 
+MAKE = "(lambda n, given=[f]: {'f': given.pop()}); kept(1)"
+
+
 @pytest.mark.parametrize(
     ("kept", "path"),
     [("[*range(300), *[jax.jit(abs)] * 300, f]", "kept[600]"),
-     ("{'a': {'b': [({'c': [[f]]},)]}}", "kept['a']['b'][0][0]['c'][0][0]")],
+     ("{'a': {'b': [({'c': [[f]]},)]}}", "kept['a']['b'][0][0]['c'][0][0]"),
+     (f"__import__('functools').lru_cache(None){MAKE}", "kept(…)['f']"),
+     (f"__import__('functools').lru_cache(8){MAKE}", "kept(…)['f']")],
 )  # fmt: skip
 def test_a_function_is_told_wherever_it_is_kept(cells: Shell, kept: str, path: str) -> None:
     cells.run("%trace_cached --watch on")

@@ -10,7 +10,14 @@ import numpy as np
 
 from ipyjaxbench.adapters.jax.retracing import callee
 from ipyjaxbench.adapters.jax.retracing.define_again import typed_as
-from ipyjaxbench.adapters.shared.retracing import advise, defining, is_gone, is_number, renewing
+from ipyjaxbench.adapters.shared.retracing import (
+    advise,
+    defining,
+    is_gone,
+    is_number,
+    is_of_class,
+    renewing,
+)
 from ipyjaxbench.retracing import Change, ReadChange
 from ipyjaxbench.usercode import is_exactly, is_of, is_of_library
 
@@ -52,6 +59,8 @@ _ADVICE = {
     "stale object": "{Again}, for today's {path}",
     "stale code": "{Again}",
     "structure": "Keep the same keys and lengths in every call",
+    "class": "Pass {path} as the same class in every call: each class needs its own trace",
+    "order": "Give {path} its keys in the same order in every call",
 }
 
 
@@ -99,6 +108,8 @@ def _kind(change: Change, function: Any) -> str:
         return "none"
     if change.kind == "type" and _is_static(change, function):
         return "static value"
+    if is_of_class(change):
+        return "class"
     are_numbers = change.kind == "static value" and is_number(change.old) and is_number(change.new)
     is_argument = change.path.isidentifier()  # a field that is static has another place for that
     return "number" if are_numbers and is_argument else change.kind

@@ -11,6 +11,7 @@ from typing import Any
 import jax
 
 from ipyjaxbench.adapters.jax.retracing import callee, ufuncs
+from ipyjaxbench.adapters.jax.retracing.user_call import KERAS_STEPS
 from ipyjaxbench.adapters.shared.define_again import define_again
 from ipyjaxbench.frameworks import find_reach, loaded
 from ipyjaxbench.usercode import (
@@ -49,6 +50,8 @@ def how_to_define_again(function: Any, quote: str = "") -> str:
     if applied is not None:
         again = how_to_define(applied, f"{quote}{callee.display_name(applied)}{quote}")
         return f"{again}, then make the ufunc of it anew"
+    if getattr(callee.plain_of(function), "__module__", "") == KERAS_STEPS:  # its model holds it
+        return f"call {quote}compile(){quote} on the model again"
     return _define_again(function, jitted, quote)
 
 

@@ -1,5 +1,6 @@
 """The static data of pytrees of the user's own classes: JAX compares it beside the leaves."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -31,6 +32,8 @@ def static_data(tree: Any) -> StaticData | None:
     try:
         structure = trees.walk(jax.tree.structure, tree, is_leaf=lambda x: x is not tree)
         _, whole = structure.node_data()
+        if is_exactly(tree, defaultdict):
+            whole = tree.default_factory  # beside the keys, which leaves tell
         hash(whole)
     except CODE_ERRORS:  # what has no hash JAX refuses
         return None

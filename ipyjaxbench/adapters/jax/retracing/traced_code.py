@@ -1,10 +1,12 @@
 """What a jitted function read while it was traced, and whether today's program is another one."""
 
 import functools
+import re
 import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -17,7 +19,9 @@ from ipyjaxbench.adapters.jax.retracing import callee, programs, ufuncs
 from ipyjaxbench.adapters.jax.retracing.callee import Called
 from ipyjaxbench.adapters.jax.retracing.held_arguments import HeldArgument, hold
 from ipyjaxbench.adapters.jax.retracing.needed_names import CopiedCall
+from ipyjaxbench.adapters.jax.retracing.user_call import KERAS_STEPS
 from ipyjaxbench.adapters.shared.imprints import (
+    KERAS_OWN,
     MOST_COMPARED,
     imprint_identity,
     imprint_numpy,
@@ -103,6 +107,8 @@ class JaxTracedCode(TracedCode):
         outer = plain if type(plain) is not FunctionType else function
         called = {name: _code_of(value) for name, value in known.items() if callable(value)}
         found = find_reads(outer, called, imprint)
+        if getattr(plain, "__module__", "") == KERAS_STEPS:
+            found = _without_own(found)
         return found if found.paths else None
 
     def keep(self, program: Any) -> None:
@@ -200,6 +206,13 @@ def _code_of(value: Any) -> Any:
 
 def _in(value: object, values: Iterable[object]) -> bool:
     return any(each is value for each in values)
+
+
+def _without_own(reads: Reads) -> Reads:
+    """Return what a step of Keras reads without what Keras itself sets in the model."""
+    own = re.compile(rf"self(\.({'|'.join(KERAS_OWN)})\b.*)?")
+    left = {path: each for path, each in reads.values.items() if not own.fullmatch(path)}
+    return replace(reads, values=left)
 
 
 _latest = threading.local()

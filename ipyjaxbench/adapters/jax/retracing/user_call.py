@@ -10,7 +10,7 @@ from ipyjaxbench.adapters.jax.retracing.callee import Called
 from ipyjaxbench.usercode import PACKAGE, is_exactly, is_users_file, module_of, unwrap
 
 #: Defines what Keras jits for a user's model, as `predict_step` (private).
-_KERAS_STEPS = "keras.src.backend.jax.trainer"
+KERAS_STEPS = "keras.src.backend.jax.trainer"
 
 
 def user_call(called: Called, frame: FrameType) -> tuple[Called, frozenset[int | str]]:
@@ -69,7 +69,7 @@ def is_the_users(called: Called, frame: FrameType) -> bool:
         return True
     if code.co_filename.startswith(PACKAGE):
         return False
-    if getattr(plain, "__module__", "") == _KERAS_STEPS:
+    if getattr(plain, "__module__", "") == KERAS_STEPS:
         return True
     if is_exactly(called.function, *callee.JITTED) or called.function is not plain:
         return True  # as in jax.jit(jnp.sin): the library's own jit would have the plain function

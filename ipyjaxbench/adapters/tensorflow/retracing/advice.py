@@ -2,7 +2,14 @@
 
 from collections.abc import Sequence
 
-from ipyjaxbench.adapters.shared.retracing import advise, defining, is_gone, is_number, renewing
+from ipyjaxbench.adapters.shared.retracing import (
+    advise,
+    defining,
+    is_gone,
+    is_number,
+    is_of_class,
+    renewing,
+)
 from ipyjaxbench.retracing import Change
 
 _OF_FUNCTIONS = {
@@ -25,12 +32,13 @@ _OF_FUNCTIONS = {
     "setting": "Always call {name} in the same scope",
     "stale": "Pass {path} to {name} as an argument, or {again}",
     "structure": "Keep the same keys and lengths in every call",
+    "class": "Pass {path} as the same class in every call: each class needs its own trace",
 }  # fmt: skip
 _OF_MODELS = {
     "function": "Call compile() on the model once: it resets and retraces the model's functions",
     "object": "Build the model once: each new object is traced again",
     "stale": "Call compile() on the model again: what was traced before is kept until then",
-    **{kind: _OF_FUNCTIONS[kind] for kind in ("type", "dtype", "rank", "structure")},
+    **{kind: _OF_FUNCTIONS[kind] for kind in ("type", "dtype", "rank", "structure", "class")},
 }
 
 
@@ -60,4 +68,4 @@ def _kind(change: Change, *, relaxed: bool, xla: bool) -> str:
         return "object"
     if change.kind == "static value" and is_number(change.old) and is_number(change.new):
         return "number"
-    return change.kind
+    return "class" if is_of_class(change) else change.kind

@@ -11,6 +11,7 @@ from tensorflow.python.framework import ops
 
 from ipyjaxbench import units
 from ipyjaxbench.adapters.shared.imprints import (
+    KERAS_OWN,
     MOST_COMPARED,
     imprint_identity,
     imprint_numpy,
@@ -37,12 +38,6 @@ _WRAPPER = tf.__internal__.tracking.TrackableDataStructure
 _ENTERED = (type, ModuleType, callee.FUNCTION, _WRAPPER, dict, list, tuple, set)
 _THEIRS = ("tensorflow", "keras")
 _PLAIN = (bool, int, float, str)
-#: Attributes of layers that Keras sets for itself, and no program depends on.
-_KERAS_OWN = frozenset((
-    "name", "built", "build", "quantize", "compiled", "supports_jit", "lora_enabled", "path",
-    "parent_path", "train_function", "test_function", "predict_function", "stop_training",
-    "stop_evaluating", "stop_predicting",
-))  # fmt: skip
 
 _properties: "WeakKeyDictionary[type, frozenset[str]]" = WeakKeyDictionary()
 
@@ -74,7 +69,7 @@ def _public_parts(value: Any, *kinds: type) -> Iterator[tuple[str, Any]]:
     properties = _properties_of(type(value))
     for name, each in attributes(value).items():
         public = name.removeprefix("_")  # as users set it, which may be by a property
-        if public in _KERAS_OWN or (public != name and public not in properties):
+        if public in KERAS_OWN or (public != name and public not in properties):
             continue
         if type(each) in kinds or references.is_keras_setting(each):
             yield f".{public}", each
