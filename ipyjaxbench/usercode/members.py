@@ -68,6 +68,11 @@ def is_descriptor(value: Any) -> bool:
     return any("__get__" in class_dict(each) for each in mro_of(type(value)))
 
 
+def is_data_descriptor(value: Any) -> bool:
+    """Whether what stands in a class comes before an attribute of the object, as a property."""
+    return any("__set__" in class_dict(each) for each in mro_of(type(value)))
+
+
 def look_up_called(node: ast.expr, values: Mapping[str, object]) -> Any:
     """Return what a name or a dotted name calls, a method with its object; None for others."""
     found: Any = look_up(node, values)

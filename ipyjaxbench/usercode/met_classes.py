@@ -4,7 +4,12 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ipyjaxbench.usercode.classes import class_name, mro_of
-from ipyjaxbench.usercode.members import class_values
+from ipyjaxbench.usercode.members import (
+    MISSING,
+    class_values,
+    is_data_descriptor,
+    own_attributes,
+)
 from ipyjaxbench.usercode.origin import is_users_class
 
 
@@ -37,11 +42,13 @@ class MetClasses:
     def values(self, names: set[str]) -> Iterator[tuple[MetClass, str, Any]]:
         """Yield what these classes define under names that code uses, each with its path.
 
-        A library that a class extends calls methods by names of its own. What another definition
-        hides is found by `super()`: it has the path of its class.
+        A library that a class extends calls methods by names of its own. What another definition,
+        or an attribute of the object, hides is found by `super()`: it has the path of its class.
         """
         for met in [*self._met.values()]:
+            own = {} if met.owner is MISSING else own_attributes(met.owner)
             known: set[str] = set()
             for kind, name, value in class_values(met.kind, names):
-                yield met, f"{class_name(kind) if name in known else met.path}.{name}", value
+                is_hidden = name in known or (name in own and not is_data_descriptor(value))
+                yield met, f"{class_name(kind) if is_hidden else met.path}.{name}", value
                 known.add(name)

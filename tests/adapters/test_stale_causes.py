@@ -125,6 +125,41 @@ def test_names_that_are_given_as_text_are_read(
     assert cells.names["seen"].calls[-1].unknown.startswith("whether f runs today's values")
 
 
+DEFAULTS = """
+import dataclasses
+@dataclasses.dataclass
+class Config:
+    rate: float = 1.0
+class Plain:
+    rate = 1.0
+    def apply(self, x): return x * self.rate
+    def __init__(self, rate): self.rate = rate
+def use(config, x): return x * config.rate
+"""
+
+
+@pytest.mark.parametrize("framework", COMPILERS)
+@pytest.mark.parametrize(
+    ("made", "read", "change", "told"),
+    [
+        ("Config(2.0)", "use(held, x)", "held = Config(3.0)", "held.rate was 2.0"),
+        ("Plain(2.0)", "use(held, x)", "held.rate = 3.0", "held.rate was 2.0"),
+        ("Plain(2.0)", "held.apply(x)", "held.rate = 3.0", "held.rate was 2.0"),
+        ("Plain(2.0)\nheld.apply = lambda x: use(Plain(2.0), x)", "held.apply(x)",
+         "held.apply = lambda x: use(Plain(3.0), x)", "held.apply was redefined"),
+    ],
+)  # fmt: skip
+def test_an_attribute_comes_before_the_default_of_its_class(
+    cells: Shell, framework: str, made: str, read: str, change: str, told: str
+) -> None:
+    cells.names["compiler"] = COMPILERS[framework]
+    cells.names["x"] = jnp.ones(3) if framework == "jax" else tf.ones(3)
+    cells.run(f"{DEFAULTS}held = {made}\n@compiler\ndef f(x): return {read}\nf(x)")
+    cells.run(change)
+    (why,), _ = why_and_fixes(cells)
+    assert why.startswith(told)
+
+
 def test_of_a_concrete_function_both_are_made_anew(cells: Shell) -> None:
     cells.run("scale = 2.0\nx = tf.ones(3)")
     cells.run("@tf.function\ndef f(x): return x * scale", counted=True)

@@ -42,6 +42,32 @@ def test_each_name_has_its_path_and_what_it_stands_for() -> None:
     assert (found.is_cut, found.raised, found.side_effects) == (False, False, ())
 
 
+class Defaults:
+    rate, left = 1.0, 5.0
+
+    def __init__(self) -> None:
+        self.rate = 2.0
+        vars(self)["both"] = 7.0
+
+    @property
+    def both(self) -> float:
+        return self.rate * self.left
+
+
+DEFAULTS = Defaults()
+
+
+def use(held: Defaults) -> float:
+    return held.both
+
+
+def test_an_attribute_hides_what_the_class_has_under_its_name_but_for_properties() -> None:
+    found = reads(lambda: use(DEFAULTS)).values
+    own = {path: each.words for path, each in found.items() if path.startswith("DEFAULTS.")}
+    rest = {"DEFAULTS.__init__": "__init__", "DEFAULTS.both": "both"}
+    assert own == {"DEFAULTS.rate": "2.0", "DEFAULTS.left": "5.0", **rest}
+
+
 def test_codes_are_those_of_the_function_and_of_those_that_it_reaches() -> None:
     assert reads(f).codes == {fingerprint(each.__code__) for each in (f, helper, Model.apply)}
     assert reads(helper).codes == {fingerprint(helper.__code__)}
