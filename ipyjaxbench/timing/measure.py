@@ -277,7 +277,7 @@ def summarize(
         per_call = measured.throughput or measured.median
         notes += check_warm_cache(later.in_play, (*scope.inputs, *later.outputs), per_call)
     notes += checks.check_device_time(measured)
-    if any(verdict.leaves_no_figure(note.code) for note in notes):  # nor is there one to improve
-        notes = [note for note in notes if note.code != "needs-longer"]
+    if any(verdict.leaves_no_figure(note.code) for note in notes):  # nor one of kinds, to improve
+        notes = [note for note in notes if note.code not in ("calls-differ", "needs-longer")]
     measured = dataclasses.replace(measured, notes=tuple(notes))
     return break_even.add_break_even(scope, measured, later.in_play)

@@ -214,6 +214,14 @@ def test_the_figure_of_calls_that_do_different_work_is_their_mean(
         assert m.loops >= 20
 
 
+def test_of_calls_without_a_figure_nothing_is_said_of_their_kinds(bench: Bench) -> None:
+    in_turns(bench, lambda i: i % 10 == 5)
+    bench.names["it"] = iter([1, 2])
+    m = bench.time("call(); next(it, None)")
+    assert {"emptied", "calls-differ"} & {*notes_by_code(m)} == {"emptied"}
+    assert m.verdict == "INVALID"
+
+
 @pytest.mark.parametrize(("options", "alike"), [({"number": 1}, 0), ({"repeat": 20}, 51)])
 def test_an_exact_number_of_samples_stays(
     bench: Bench, options: dict[str, Any], alike: int
