@@ -124,7 +124,7 @@ def _compare_programs(
     if compared or not (kept or now):
         return compared, ""
     if not digests:
-        return (), "that run kept no compiled program; runs with --name or --against do"
+        return (), "that run kept no compiled program; %fwtime with --name or --against does"
     if not now:
         return (), "no compiled program of this call is in memory"
     return (), "what that run kept has been removed, or is of other functions"
