@@ -113,8 +113,14 @@ def _write(framework: Framework, device: str) -> tuple[Run, int] | None:
         sheet = find_datasheet(kinds.get(device, ""))
         cache = sheet.cache if sheet is not None else None
     cache = cache or _UNKNOWN_CACHE
-    run, _ = probe.streams(_TIMES_THE_CACHE * cache)[0]
-    return run, cache
+    with probe.default_settings():
+        run, _ = probe.streams(_TIMES_THE_CACHE * cache)[0]
+
+    def write() -> None:
+        with probe.default_settings():
+            run()
+
+    return write, cache
 
 
 def _time(calls: Calls, writes: Sequence[Run], budget: float) -> tuple[float, ...]:
