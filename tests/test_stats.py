@@ -27,6 +27,16 @@ def test_quantiles_are_those_of_the_standard_library(samples: list) -> None:
     assert stats.median(samples) == pytest.approx(statistics.median(samples))
 
 
+def test_students_t_has_95_percent_between_the_points_of_each_number_of_degrees() -> None:
+    for degrees, point in enumerate(stats._T95, 1):
+        scale = math.gamma((degrees + 1) / 2) / math.gamma(degrees / 2)
+        scale /= math.sqrt(degrees * math.pi)
+        steps = 20_000  # the midpoint rule
+        places = ((i + 0.5) * point / steps for i in range(steps))
+        heights = (scale * (1 + x * x / degrees) ** (-(degrees + 1) / 2) for x in places)
+        assert 2 * sum(heights) * point / steps == pytest.approx(0.95, abs=2e-4), degrees
+
+
 def test_the_floor_is_a_quantile_from_twenty_samples_on() -> None:
     assert stats.floor([float(i) for i in range(19)]) == 0.0
     assert stats.floor([float(i) for i in range(20)]) == pytest.approx(0.95)  # 5 % of 19 steps

@@ -18,17 +18,22 @@ from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
+from itertools import chain, islice
 from pathlib import Path
 from queue import SimpleQueue
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tests.__main__ import environment
 from tests.groups import group_of, groups
 from tests.mutations.changes import Change, changes_of
 from tests.mutations.source_hook import ROOT
+from tests.nearest import find_tests, imports
+
+if TYPE_CHECKING:
+    import grimp
 
 _AT_ONCE = 2
-_MOST_NEAR, _MOST_TESTS, _MOST_SECONDS = 30, 60, 90.0  # of one change
+_MOST_TESTS, _MOST_SECONDS = 150, 150.0  # of one change
 _NOTES = Path(tempfile.gettempdir(), "ipyjaxbench-ran")
 
 
@@ -40,11 +45,15 @@ class Ran(NamedTuple):
     functions: frozenset[str]
 
     @property
+    def path(self) -> Path:
+        """The file that it is in."""
+        return ROOT / self.test.partition("::")[0]
+
+    @property
     def group(self) -> str:
         """The process that it runs in."""
-        path = ROOT / self.test.partition("::")[0]
-        if "tests" in path.relative_to(ROOT).parts[:1]:
-            return group_of(path)
+        if "tests" in self.path.relative_to(ROOT).parts[:1]:
+            return group_of(self.path)
         return "rooms"  # an example in a docstring
 
 
@@ -78,6 +87,10 @@ class Judges:
         self._ran = [Ran(test, s, frozenset(names)) for test, s, names in map(json.loads, lines)]
 
     @cached_property
+    def _imports(self) -> "grimp.ImportGraph":
+        return imports()
+
+    @cached_property
     def _by_function(self) -> dict[str, list[Ran]]:
         found = defaultdict(list)
         for ran in sorted(self._ran, key=lambda ran: (len(ran.functions), ran.seconds)):
@@ -87,11 +100,14 @@ class Judges:
         return found
 
     def tests(self, change: Change) -> Iterator[Ran]:
-        """Tests that run a change: first those that run little else, then some of the others."""
-        seconds, found = 0.0, self._by_function[f"{change.path}:{change.function}"]
-        near, others = found[:_MOST_NEAR], found[_MOST_NEAR:]
-        step = len(others) // (_MOST_TESTS - _MOST_NEAR) + 1
-        for ran in (*near, *others[::step]):
+        """Tests that run a change: by turns one that runs little else, and one of a near file."""
+        found = self._by_function[f"{change.path}:{change.function}"]
+        near = [ROOT / change.path, *find_tests([change.path], self._imports)]
+        files = {path: rank for rank, path in enumerate(near)}
+        nearest = sorted(found, key=lambda ran: files.get(ran.path, len(files)))
+        seconds = 0.0
+        turns = dict.fromkeys(chain.from_iterable(zip(found, nearest, strict=True)))
+        for ran in islice(turns, _MOST_TESTS):
             seconds += ran.seconds
             if seconds > _MOST_SECONDS:
                 return

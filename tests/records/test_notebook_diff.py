@@ -220,7 +220,8 @@ def test_nothing_to_compare_is_one_clear_line(a: Path, b: Path, empty: str) -> N
     notebook(b, {"before": some, "after": none, "both apart": other}[empty])
     with pytest.raises(RecordError) as raised:
         compare_notebooks(a, b)
-    assert ("in common" if empty == "both apart" else "holds no measurements") in str(raised.value)
+    apart = f"{a} and {b} have no measurement in common"
+    assert (apart if empty == "both apart" else "holds no measurements") in str(raised.value)
 
 
 def test_it_runs_as_a_module_where_output_is_ascii(a: Path, b: Path) -> None:

@@ -57,6 +57,7 @@ for x in batches(12):
     assert parts(found) == ["data", "host", "host", "rest", "rest"]
     assert found.frameworks == {"jax": jax.__version__}
     assert 0 < found.backlog < 600  # seconds of the loop, none of the clock
+    assert all(0 <= line.waited < 600 for line in found.lines)
     assert found.verdict == "DEVICE-BOUND"
 
 
