@@ -22,6 +22,10 @@ _in_magic = ExitStack()
 _in_magic.enter_context(called_from("%fwtime"))  # advice is what can be typed there
 #: A Note of each kind, and what it says of what is given.
 EXAMPLES: list[tuple[Note, str]] = [
+    (
+        notes.warned(["RuntimeWarning: overflow encountered in exp", "UserWarning: slow."]),
+        "Later calls warned: RuntimeWarning: overflow encountered in exp and 1 other warning.",
+    ),
     (notes.earlier_work(0.1), "Waited 100 ms for work"),
     (notes.earlier_failed("ValueError: disk is full"), "failed: ValueError: disk is full."),
     (notes.unsynchronised(38e-6, 56.2), "would show 38.0 µs: 56× too low"),
@@ -261,7 +265,7 @@ EXAMPLES: list[tuple[Note, str]] = [
     (step_notes.no_framework_call(), "No statement of the loop calls"),
 ]
 _in_magic.close()
-MISLEADING = {
+MISLEADING = {"warned", 
     *("unsynchronised", "state-advanced", "started-elsewhere", "runs-once", "recompiled-apart"),
     *("stopped-by-error", "recompiles", "not-called", "left-running", "lazy", "constant-folded"),
     *("work-removed", "impossible-speed", "value-cached", "copy-kept", "used-up", "emptied"),

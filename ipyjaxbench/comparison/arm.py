@@ -192,7 +192,7 @@ class Arm:
 
     @contextmanager
     def _making_calls(self) -> Iterator[Steady]:
-        writes = self._muted.writes
+        writes, warned = self._muted.writes, {*self._muted.warned}
         calls, growth = self.later.session.calls, self._growth
         with self._own.swap_in(), self.steady.counted():
             growth.begin()
@@ -200,7 +200,9 @@ class Arm:
                 yield self.steady
             finally:
                 growth.end(calls.made - calls.set_up_at)
-        self.later.session.muted.writes += self._muted.writes - writes
+        own = self.later.session.muted
+        own.writes += self._muted.writes - writes
+        own.warned |= dict.fromkeys(each for each in self._muted.warned if each not in warned)
 
     @staticmethod
     def share_growth(arms: "Sequence[Arm]") -> None:

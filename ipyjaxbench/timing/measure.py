@@ -205,7 +205,6 @@ def review(later: LaterCalls, steady: Steady, advanced: list[str]) -> list[Note]
     reset = {*later.rewind.changed_names, *(session.remade if is_each_set_up else ())}
     notes += check_conversions(scope, later.frameworks, reset) if made > 1 else ()
     notes += later.jobs.notes()
-    writes = session.muted.writes
     if steady.samples.taken:
         unrestored = [name for name in advanced if name not in reset]
         moved = {*unrestored, *later.checkpoint.restored}
@@ -214,7 +213,7 @@ def review(later: LaterCalls, steady: Steady, advanced: list[str]) -> list[Note]
         )
         notes += [note for name, note in used_up.items() if not carryover.has_exhausted(name)]
         advanced = [name for name in advanced if name not in used_up]
-    notes += checks.check_state(scope, later.checkpoint, advanced, carryover, made, writes)
+    notes += checks.check_state(scope, later.checkpoint, advanced, carryover, made, session.muted)
     notes += checks.check_samples(scope, later.frameworks, steady, carryover, typical)
     notes += checks.check_settings(scope, later.outputs, later.in_play)
     return notes

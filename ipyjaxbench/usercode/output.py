@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -15,6 +16,9 @@ from ipyjaxbench.usercode.origin import is_users_class
 
 #: When something was written, in seconds, and what.
 Written = tuple[float, str]
+#: As Python writes a warning: place, kind, message; the line of code comes below.
+_WARNING = re.compile(r".*:\d+: (\w*Warning: .+)")
+_MOST_WARNINGS = 20  # that are kept
 
 
 class Muted:
@@ -30,6 +34,7 @@ class Muted:
     Attributes:
         writes: how many times something was written; what prints nothing is not counted, nor
             Python's warning that a coroutine was never awaited.
+        warned: the first of Python's warnings among these, each once: kind and message.
         is_on: whether it was entered and not left.
         nowhere: where bytes go meanwhile.
 
@@ -42,6 +47,7 @@ class Muted:
 
     def __init__(self, *others: tuple[object, str, type["StandIn"]]) -> None:
         self.writes = 0
+        self.warned: dict[str, None] = {}
         self.is_on = self._is_beside = False
         self._section: ExclusiveSection | None = None
         self._places: list[tuple[object, str, type[StandIn]]] = [
@@ -69,6 +75,14 @@ class Muted:
         self.is_on, self._section = True, ExclusiveSection.current()
         self._is_beside = not _is_main()  # code that runs there never starts the main thread
         return self
+
+    def count(self, text: str) -> None:
+        """Count what was written; keep it if it is a warning."""
+        if not text or _warns_of_coroutine(text):
+            return
+        self.writes += 1
+        if "Warning: " in text and len(self.warned) < _MOST_WARNINGS:
+            self.warned |= dict.fromkeys(_WARNING.findall(text))
 
     def __exit__(self, *error: object) -> None:
         self.is_on = False
@@ -133,7 +147,7 @@ class _Quiet(StandIn, TextIOBase):
         """Count it and let it go; pass it on when that is over."""
         if not self.muted.active:
             return self.real.write(text)  # type: ignore[no-any-return]
-        self.muted.writes += bool(text) and not _warns_of_coroutine(text)
+        self.muted.count(text)
         return len(text)
 
     def flush(self) -> None:

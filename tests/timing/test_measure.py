@@ -3,6 +3,7 @@
 import gc
 import platform
 import sys
+import warnings
 
 import pytest
 
@@ -230,6 +231,28 @@ def test_what_later_calls_print_is_counted(
     m = bench.time("call()", number=2, repeat=3)
     assert capsys.readouterr().out == "hello"
     assert "(5 writes) is hidden" in notes_by_code(m)["output-hidden"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "told"),
+    [
+        ([RuntimeWarning("overflow")], "! Later calls warned: RuntimeWarning: overflow."),
+        ([UserWarning("a: b\nc."), FutureWarning("d")],
+         "· Later calls warned: UserWarning: a: b and 1 other warning."),
+    ],
+)  # fmt: skip
+def test_what_only_later_calls_warn_of_is_told(
+    bench: Bench, texts: list[Warning], told: str
+) -> None:
+    def call(count: int) -> None:
+        for each in texts * (count > 1):
+            sys.stderr.write(warnings.formatwarning(each, type(each), "code.py", count))
+
+    bench.counted(call)
+    m = bench.time("call()", number=2, repeat=3)
+    found = {note.code: f"{note.mark} {note.text}" for note in m.notes}
+    assert found["warned"] == told
+    assert f"({5 * len(texts)} writes) is hidden" in found["output-hidden"]
 
 
 def test_a_clock_that_goes_backwards_gives_no_negative_time(bench: Bench) -> None:

@@ -101,7 +101,7 @@ def check_state(
     advanced: Sequence[str],
     carryover: CarryoverEffects,
     calls_made: int,
-    writes: int,
+    muted: Muted,
 ) -> Iterator[Note]:
     """Note what repeated calls changed that one would not have, and what they printed."""
     untrue = {*carryover.remade, *advanced}  # of what advanced at most a part was put back
@@ -119,8 +119,10 @@ def check_state(
     names = [n for n in dict.fromkeys(advanced) if n not in used_up and n not in carryover.remade]
     if names and calls_made > 1:
         yield notes.state_advanced(names, calls_made, restore=checkpoint.restores)
-    if writes:
-        yield notes.output_hidden(writes)
+    if muted.warned:
+        yield notes.warned([*muted.warned])
+    if muted.writes > len(muted.warned):
+        yield notes.output_hidden(muted.writes)
 
 
 def check_samples(
