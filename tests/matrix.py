@@ -41,7 +41,7 @@ OF_FRAMEWORKS = tuple(
 #: What differs between Pythons in the magics themselves.
 OF_PYTHON = tuple(f"tests/jupyter/test_{name}.py" for name in ("errors", "fwtime", "namespaces"))
 #: By what code is compiled to, how it is followed, and what objects hold.
-OF_PYTHON += ("tests/usercode", "tests/frameworks/test_positions.py")
+OF_PYTHON += ("tests/usercode", "tests/frameworks/test_positions.py", "tests/test_lifetimes.py")
 #: What is told by IPython's own parts, where a version lies between two that run all.
 OF_SHELL = tuple(
     f"tests/jupyter/test_{name}.py"
@@ -98,6 +98,8 @@ ENVIRONMENTS = (
         "newest", "3.13", NEWEST, (*OF_FRAMEWORKS, *OF_PYTHON),
         ("ipython", "jax", "flax", "tensorflow_cpu", "numpy"),
     ),
+    # No leg of `.ci/run`: PyTorch brings 5 GB of CUDA there. Without a GPU it runs as well.
+    Environment("PyTorch 2.15", "3.13", ("torch==2.15.0",), ("tests/adapters/torch",), ("torch",)),
     Environment(
         "Colab", "3.13", ("ipython==7.34.0",), ("tests/jupyter", "tests/test_colab.py"), colab=True
     ),
@@ -203,7 +205,7 @@ def run(environment: Environment, home: Path | None, arguments: list[str], *also
         if environment.platforms:
             folders["JAX_PLATFORMS"] = environment.platforms
         # What other versions of libraries are warned of is not ours to mend.
-        quiet = ["-pno:warnings"] if environment.packages else []
+        quiet = ["-ofilterwarnings=default"] if environment.packages else []
         command = [python, "-m", "tests", "-q", "-pno:cacheprovider", *quiet]
         done = subprocess.run(
             [*command, *environment.tests, *arguments],

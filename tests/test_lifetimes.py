@@ -1,11 +1,13 @@
 """What was measured is freed as soon as the user lets go of it: it may fill a device's memory."""
 
+import contextlib
 import gc
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from IPython.core.error import UsageError
 
 import ipyjaxbench
 from ipyjaxbench.comparison.arm import ArmSpec
@@ -86,3 +88,13 @@ def test_after_a_magic(shell: Shell) -> None:
         del shell.names["large"]
         shell.run("0")  # `_` may have held it
         assert freed() is None, cell
+
+
+@pytest.mark.parametrize("cell", ["%jaxpr f(large)", "%fwtime -n 0 f(large)", "%fxgraph -- f(large)"])
+def test_after_a_mistake_that_is_told_in_one_line(shell: Shell, cell: str) -> None:
+    shell.names |= {"f": lambda x: x, "large": Large()}
+    freed = weakref.ref(shell.names["large"])
+    with contextlib.suppress(UsageError):
+        shell.run(cell)
+    del shell.names["large"]
+    assert freed() is None

@@ -99,6 +99,7 @@ def one_line_errors() -> Iterator[None]:
     try:
         yield
     except IpyJaxBenchError as error:
+        error.__traceback__ = None  # from Python 3.12 on it holds this error, and what we held
         raise UsageError(str(error)) from None
     except SyntaxError as error:
         # The line as it was typed: that of the error may be one that stands for it.

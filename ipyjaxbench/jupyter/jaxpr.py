@@ -56,6 +56,7 @@ def _diagnosis_shown(magic: Invocation[GraphOptions]) -> Iterator[None]:
     try:
         yield
     except UntraceableError as failed:
+        failed.__traceback__ = None  # from Python 3.12 on it holds this error, and what we held
         magic.show(failed.diagnosis)
         if magic.options.tb:
             raise failed.error from None

@@ -103,7 +103,8 @@ class Steady:
                 yield
         # Whatever the user's code raises: its first call succeeded, and that is a result.
         except CODE_ERRORS as error:
-            self.ended_early, self.error = True, error
+            # Its traceback holds what the user's code had at hand, and from Python 3.12 on itself.
+            self.ended_early, self.error = True, error.with_traceback(None)
             self.calls.drain.forget_failures()  # of the same calls: other code is not to be blamed
         finally:
             self.elapsed += (self.calls.clock.wall() - begun) * 1e-9

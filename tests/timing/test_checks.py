@@ -16,6 +16,7 @@ from ipyjaxbench.timing.samples import Samples
 from ipyjaxbench.timing.synchronize import Drain
 from ipyjaxbench.timing.validity import checks
 from ipyjaxbench.timing.validity.carryover_effects import CarryoverEffects
+from ipyjaxbench.usercode.output import Muted
 from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.bench import MS, Bench, failing, notes_by_code
 
@@ -137,7 +138,9 @@ def state(
     vars(checkpoint).update(facts)
     scope = Scope(Snippet(Source.plain("f(x)"), {}), [])
     carryover = CarryoverEffects(scope, [], ["made"])
-    found = checks.check_state(scope, checkpoint, advanced, carryover, calls, writes)
+    muted = Muted()
+    muted.writes = writes
+    found = checks.check_state(scope, checkpoint, advanced, carryover, calls, muted)
     return {note.code: note.text for note in found}
 
 

@@ -168,8 +168,9 @@ def _with_holders(tables: list[Table]) -> Iterator[tuple[Table, list[_Known | No
         tables: they; nothing else may hold them meanwhile.
     """
     held: dict[int, list[_Known | None]] = {id(each): [] for each in tables}
-    for each in gc.get_referrers(*tables) if tables else ():
-        if each is not tables and type(each) is not FrameType:
+    given = (*tables,)  # on Python 3.13 what is given to the search is found by it
+    for each in gc.get_referrers(*given) if tables else ():
+        if each is not tables and each is not given and type(each) is not FrameType:
             for value, kind in _held_in(each):
                 if id(value) in held:
                     held[id(value)].append(kind)

@@ -21,6 +21,7 @@ def f(ref, x):
 
 @pytest.fixture
 def cells(shell: Shell) -> Shell:
+    TRACE_LOG.clear()  # each test has an `f` of this code
     shell.run(SETUP)
     return shell
 
