@@ -90,7 +90,7 @@ def test_after_a_magic(shell: Shell) -> None:
         assert freed() is None, cell
 
 
-@pytest.mark.parametrize("cell", ["%jaxpr f(large)", "%fwtime -n 0 f(large)", "%fxgraph -- f(large)"])
+@pytest.mark.parametrize("cell", ["%jaxpr f(large)", "%fwtime -n 0 f(large)", "%fxgraph f(large)"])
 def test_after_a_mistake_that_is_told_in_one_line(shell: Shell, cell: str) -> None:
     shell.names |= {"f": lambda x: x, "large": Large()}
     freed = weakref.ref(shell.names["large"])

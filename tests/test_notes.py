@@ -23,7 +23,9 @@ _in_magic.enter_context(called_from("%fwtime"))  # advice is what can be typed t
 #: A Note of each kind, and what it says of what is given.
 EXAMPLES: list[tuple[Note, str]] = [
     (
-        notes.warned(["RuntimeWarning: overflow encountered in exp", "UserWarning: slow."]),
+        validity_notes.warned(
+            ["RuntimeWarning: overflow encountered in exp", "UserWarning: slow."]
+        ),
         "Later calls warned: RuntimeWarning: overflow encountered in exp and 1 other warning.",
     ),
     (notes.earlier_work(0.1), "Waited 100 ms for work"),
@@ -125,7 +127,7 @@ EXAMPLES: list[tuple[Note, str]] = [
         "lasts 350 ns: too short for the clock's resolution",
     ),
     (validity_notes.no_work(3.7e-9), "about as fast as an empty loop (3.7 ns): there is nothing"),
-    (notes.output_hidden(3), "printed (3 writes) is hidden"),
+    (validity_notes.output_hidden(3), "printed (3 writes) is hidden"),
     (setting_notes.not_usable("torch", "ImportError: no"), "cannot be used (ImportError: no), so"),
     (setting_notes.unknown_part("jax", "compilations are not told."), "jax: compilations are not"),
     (validity_notes.copies("x may go from the host to jax cpu:0", 36_000_000), "cpu:0 (34.3 MiB)."),
@@ -265,10 +267,18 @@ EXAMPLES: list[tuple[Note, str]] = [
     (step_notes.no_framework_call(), "No statement of the loop calls"),
 ]
 _in_magic.close()
-MISLEADING = {"warned", 
+MISLEADING = {
     *("unsynchronised", "state-advanced", "started-elsewhere", "runs-once", "recompiled-apart"),
     *("stopped-by-error", "recompiles", "not-called", "left-running", "lazy", "constant-folded"),
-    *("work-removed", "impossible-speed", "value-cached", "copy-kept", "used-up", "emptied"),
+    *(
+        "warned",
+        "work-removed",
+        "impossible-speed",
+        "value-cached",
+        "copy-kept",
+        "used-up",
+        "emptied",
+    ),
     *("grows", "no-work", "not-usable", "narrowed", "reduced-precision", "setting-on", "watched"),
     *("arm-failed", "other-result", "other-data", "other-dtype", "other-device"),
     *("other-precision", "other-threads", "half-alone", "depends-on-interleaving"),

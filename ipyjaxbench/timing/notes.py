@@ -3,12 +3,11 @@
 import math
 from collections.abc import Mapping, Sequence
 from functools import partial
-from textwrap import shorten
 
 from ipyjaxbench import units
 from ipyjaxbench.errors import caller
 from ipyjaxbench.option import spell
-from ipyjaxbench.reports import CHANGES_MEANING, GOOD_TO_KNOW, Note
+from ipyjaxbench.reports import CHANGES_MEANING, Note
 from ipyjaxbench.timing.options import TimeOptions
 
 misleading = partial(Note, mark=CHANGES_MEANING)
@@ -269,24 +268,6 @@ def below_clock(sample: float, resolution: float, number: int | None) -> Note:
         f" {units.duration(resolution)}.",
         spell(TimeOptions, number=number) if number else "do more work per call",
     )
-
-
-def output_hidden(written: int) -> Note:
-    """Later calls printed; their output was not shown."""
-    return Note(
-        "output-hidden",
-        f"What later calls printed ({units.count(written, 'write')}) is hidden;"
-        " the time does not include displaying it.",
-    )
-
-
-def warned(texts: Sequence[str]) -> Note:
-    """Python showed warnings in later calls: each is shown once by default, so not in the first."""
-    is_of_values = any(text.startswith("RuntimeWarning") for text in texts)  # as NumPy's of inf
-    first = shorten(texts[0].rstrip(".: "), 140, placeholder=" …")
-    more = f" and {units.count(len(texts) - 1, 'other warning')}" if len(texts) > 1 else ""
-    mark = CHANGES_MEANING if is_of_values else GOOD_TO_KNOW
-    return Note("warned", f"Later calls warned: {first}{more}.", mark=mark)
 
 
 def names_stay_inside(names: Sequence[str]) -> Note:

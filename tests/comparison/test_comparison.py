@@ -244,7 +244,7 @@ def test_the_table_says_what_became_of_each_arm() -> None:
 
 
 def test_a_note_on_several_arms_is_told_once_with_their_names() -> None:
-    hidden, late = timing_notes.output_hidden(3), timing_notes.compiled_late(1)
+    hidden, late = validity_notes.output_hidden(3), timing_notes.compiled_late(1)
     off = timing_notes.unsynchronised(1e-6, 5.0)
     sides = (arm("a", MS, notes=(LAZY, off, hidden)), arm("b", MS, notes=(late, LAZY)))
     other = notes.other_dtype({"int8": ["a"], "int16": ["b"]})

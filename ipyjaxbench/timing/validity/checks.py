@@ -120,9 +120,9 @@ def check_state(
     if names and calls_made > 1:
         yield notes.state_advanced(names, calls_made, restore=checkpoint.restores)
     if muted.warned:
-        yield notes.warned([*muted.warned])
+        yield validity_notes.warned([*muted.warned])
     if muted.writes > len(muted.warned):
-        yield notes.output_hidden(muted.writes)
+        yield validity_notes.output_hidden(muted.writes)
 
 
 def check_samples(

@@ -1,6 +1,7 @@
 """Notes on what the timed code did or did not do."""
 
 from collections.abc import Sequence
+from textwrap import shorten
 
 from ipyjaxbench import units
 from ipyjaxbench.errors import caller
@@ -248,3 +249,21 @@ def copies(what: str, nbytes: int | None) -> Note:
     """Data crosses between host and device, or frameworks, in every call."""
     amount = f" ({units.size(nbytes)})" if nbytes is not None else ""
     return Note("copies", f"In every call, {what}{amount}.")
+
+
+def output_hidden(written: int) -> Note:
+    """Later calls printed; their output was not shown."""
+    return Note(
+        "output-hidden",
+        f"What later calls printed ({units.count(written, 'write')}) is hidden;"
+        " the time does not include displaying it.",
+    )
+
+
+def warned(texts: Sequence[str]) -> Note:
+    """Python showed warnings in later calls: each is shown once by default, so not in the first."""
+    is_of_values = any(text.startswith("RuntimeWarning") for text in texts)  # as NumPy's of inf
+    first = shorten(texts[0].rstrip(".: "), 140, placeholder=" …")
+    more = f" and {units.count(len(texts) - 1, 'other warning')}" if len(texts) > 1 else ""
+    note = misleading if is_of_values else Note
+    return note("warned", f"Later calls warned: {first}{more}.")
