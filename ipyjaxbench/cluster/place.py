@@ -1,8 +1,9 @@
 """Which line of the user's code a thread is at."""
 
-import sys
 from pathlib import Path
 from types import FrameType
+
+from ipyjaxbench.usercode import current_frames
 
 _PACKAGE = str(Path(__file__).parents[1])
 _INSTALLED = ("site-packages", "dist-packages", "<frozen", "/lib/python3")
@@ -13,7 +14,7 @@ def place_of_thread(ident: int) -> str:
 
     The innermost frame that is neither ours nor of an installed package; else the innermost one.
     """
-    frame = sys._current_frames().get(ident)
+    frame = current_frames().get(ident)
     if frame is None:
         return "no code"
     own: FrameType | None = frame

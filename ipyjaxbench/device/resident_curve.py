@@ -1,12 +1,11 @@
 """The resident memory of the process while code runs, and the line of its highest sample."""
 
 import itertools
-import sys
 import threading
 
 from ipyjaxbench.device.memory_peak import MemoryPeak
 from ipyjaxbench.host import Clock, highest_resident_memory, resident_memory
-from ipyjaxbench.usercode import CodeLine, innermost_line
+from ipyjaxbench.usercode import CodeLine, current_frames, innermost_line
 
 _SECONDS = 1e-3  # between the first samples; twice as long whenever there are too many
 _MAX_SAMPLES = 1200
@@ -67,7 +66,7 @@ class ResidentCurve:
 
     def _runs(self) -> CodeLine | None:
         """Return the line that runs now, of whoever opened this or of the code."""
-        return innermost_line(sys._current_frames().get(self._thread_of_code))
+        return innermost_line(current_frames().get(self._thread_of_code))
 
     def _sample(self) -> None:
         pause, before = _SECONDS, self._before or 0

@@ -57,6 +57,7 @@ from ipyjaxbench.usercode.expressions import evaluate_expressions, is_display, s
 from ipyjaxbench.usercode.frames import (
     called_name_in,
     clear_our_frames,
+    current_frames,
     errors_behind,
     expression_at,
     expression_of_instruction,

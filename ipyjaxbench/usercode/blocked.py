@@ -1,12 +1,12 @@
 """Gives up a call that waits for what only another one brings, as a second ``lock.acquire()``."""
 
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import CodeType
 
+from ipyjaxbench.usercode.frames import current_frames
 from ipyjaxbench.usercode.patience import StuckError
 from ipyjaxbench.usercode.side_effects import has_side_effects
 
@@ -48,7 +48,7 @@ def give_up_blocked(
         place, used, unchanged = None, spent(), 0
         ready.set()
         while not ended.wait(interval):
-            frame, before = sys._current_frames().get(main), (place, used)
+            frame, before = current_frames().get(main), (place, used)
             place, used = (count(), id(frame), frame and frame.f_lasti), spent()
             del frame
             is_idle = used - before[1] < _IDLE_SHARE * interval * 1e9

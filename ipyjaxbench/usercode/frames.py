@@ -1,8 +1,10 @@
 """Which expression of the user's code is being evaluated: its line and its text."""
 
 import ast
+import gc
 import itertools
 import linecache
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR, CO_ITERABLE_COROUTINE
@@ -82,6 +84,21 @@ def strip_our_frames(trace: TracebackType | None) -> TracebackType | None:
         if not is_ours:
             kept.append(each)
     return _join(kept)
+
+
+def current_frames() -> dict[int, FrameType]:
+    """Return the frame that each thread is in, by the thread's id.
+
+    Before Python 3.12 its garbage collector may run meanwhile, and hang where it frees what waits
+    for the same lock, as what is local to threads does (CPython issue 106883): it rests.
+    """
+    if sys.version_info >= (3, 12) or not gc.isenabled():
+        return sys._current_frames()
+    gc.disable()
+    try:
+        return sys._current_frames()
+    finally:
+        gc.enable()
 
 
 def clear_our_frames(error: BaseException) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ipyjaxbench.usercode.classes import class_dict, mro_of
 from ipyjaxbench.usercode.code_objects import names_in
+from ipyjaxbench.usercode.frames import current_frames
 from ipyjaxbench.usercode.objects import attributes, is_exactly, is_of, items_of
 from ipyjaxbench.usercode.origin import is_users_class, is_users_file, is_users_function
 
@@ -67,7 +68,7 @@ def find_threads() -> Iterator[tuple[int, threading.Thread | None, FrameType]]:
 
     One that `_thread` started is None.
     """
-    frames = sys._current_frames()
+    frames = current_frames()
     frames.pop(threading.get_ident())  # a frame that holds itself keeps all its callers hold
     known = {thread.ident: thread for thread in threading.enumerate()}
     for ident, top in frames.items():

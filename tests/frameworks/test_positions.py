@@ -148,11 +148,16 @@ def test_a_file_is_put_back_where_it_is_only_read(tmp_path: Path, mode: str, can
             assert fh.tell() == 0
 
 
+def _switch_collector() -> None:
+    (gc.disable if gc.isenabled() else gc.enable)()
+
+
 CHANGES: dict[str, Callable[[], object]] = {
     "os: the working directory": lambda: os.chdir("/"),
     "os: os.environ": lambda: os.environ.update(FW_P="b", FW_NEW="c") or os.environ.pop("FW_Q"),
     "sys: the recursion limit": lambda: sys.setrecursionlimit(sys.getrecursionlimit() + 1),
     "sys: the switch interval": lambda: sys.setswitchinterval(0.5),
+    "gc: gc.isenabled()": _switch_collector,
     "gc: gc.get_threshold()": lambda: gc.set_threshold(999, 9, 9),
     "gc: gc.get_debug()": lambda: gc.set_debug(gc.DEBUG_UNCOLLECTABLE),
     "_warnings: warnings.filters": lambda: warnings.simplefilter("ignore"),

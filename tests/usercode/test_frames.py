@@ -1,6 +1,7 @@
 """Which expression of the user's code is being evaluated."""
 
 import re
+import subprocess
 import sys
 import traceback
 from ast import PyCF_ALLOW_TOP_LEVEL_AWAIT
@@ -102,3 +103,46 @@ def test_a_traceback_without_our_frames_ends_in_the_users_code() -> None:
     kept = [frame.name for frame in traceback.extract_tb(trace)]
     assert kept[1:] == ["<module>", "f"]
     assert strip_our_frames(None) is None
+
+
+#: The collector runs while frames are made, and frees what is local to threads.
+COLLECTS = """
+import gc, threading
+from ipyjaxbench.usercode import current_frames
+
+class Kept:
+    pass
+
+def begun_threads(stop):
+    at_work = threading.Barrier(9)
+    def work():
+        at_work.wait()
+        stop.wait()
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for each in threads:
+        each.start()
+    at_work.wait()
+    return threads
+
+for more in range(14):
+    stop = threading.Event()
+    threads = begun_threads(stop)
+    gc.collect()
+    gc.disable()
+    kept = Kept()
+    kept.itself, kept.local = kept, threading.local()
+    kept.local.value = 1
+    del kept
+    gc.set_threshold(gc.get_count()[0] + more)
+    gc.enable()
+    assert {each.ident for each in threads} <= {*current_frames()}
+    assert gc.isenabled()
+    stop.set()
+    for each in threads:
+        each.join()
+"""
+
+
+def test_frames_of_threads_are_found_while_there_is_garbage() -> None:
+    """Before Python 3.12 `sys._current_frames` hangs in the third turn."""
+    subprocess.run([sys.executable, "-c", COLLECTS], check=True, timeout=60)

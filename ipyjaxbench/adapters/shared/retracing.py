@@ -1,6 +1,5 @@
 """Tells traced calls from cached ones: the parts that all frameworks share."""
 
-import sys
 import threading
 from ast import literal_eval
 from collections.abc import Callable, Iterable, Sequence
@@ -22,7 +21,7 @@ from ipyjaxbench.retracing import (
     PartChange,
     ReadChange,
 )
-from ipyjaxbench.usercode import Site, is_users_file
+from ipyjaxbench.usercode import Site, current_frames, is_users_file
 
 _VALUE_CHARACTERS = 40
 
@@ -103,7 +102,7 @@ def main_frame() -> FrameType | None:
     A thread without the user's code runs what the main thread, or its starter, waits for.
     """
     main = threading.main_thread().ident or 0
-    return None if threading.get_ident() == main else sys._current_frames().get(main)
+    return None if threading.get_ident() == main else current_frames().get(main)
 
 
 def unbound(

@@ -1,12 +1,12 @@
 """Other threads in calls of a compiled function: dynamo compiles for one thread at a time."""
 
-import sys
 import threading
 from traceback import walk_stack
 from types import FrameType
 from typing import Any
 
 from ipyjaxbench.adapters.torch.retracing import callee
+from ipyjaxbench.usercode import current_frames
 
 
 def threads_in(function: Any) -> set[int]:
@@ -22,7 +22,7 @@ def threads_before(function: Any) -> set[int]:
 
 def _others() -> list[tuple[int, FrameType]]:
     own = threading.get_ident()
-    return [each for each in sys._current_frames().items() if each[0] != own]
+    return [each for each in current_frames().items() if each[0] != own]
 
 
 def _is_in(function: Any, frame: FrameType) -> bool:
