@@ -14,6 +14,8 @@ from ipyjaxbench.comparison.arm import ArmSpec
 from ipyjaxbench.comparison.interleave import compare_snippets
 from ipyjaxbench.comparison.options import CompareOptions
 from ipyjaxbench.device.watch_transfers import transfer_code
+from ipyjaxbench.errors import OptionError
+from ipyjaxbench.jupyter.errors import one_line_errors
 from ipyjaxbench.usercode.snippet import Snippet, Source
 from tests.shell import Shell
 
@@ -90,11 +92,12 @@ def test_after_a_magic(shell: Shell) -> None:
         assert freed() is None, cell
 
 
-@pytest.mark.parametrize("cell", ["%jaxpr f(large)", "%fwtime -n 0 f(large)", "%fxgraph f(large)"])
-def test_after_a_mistake_that_is_told_in_one_line(shell: Shell, cell: str) -> None:
-    shell.names |= {"f": lambda x: x, "large": Large()}
-    freed = weakref.ref(shell.names["large"])
-    with contextlib.suppress(UsageError):
-        shell.run(cell)
-    del shell.names["large"]
-    assert freed() is None
+def test_after_an_error_of_ours_that_is_told_in_one_line() -> None:
+    def fail(large: Large) -> None:
+        found.append(weakref.ref(large))
+        raise OptionError("no such option")
+
+    found: list[weakref.ref[Large]] = []
+    with contextlib.suppress(UsageError), one_line_errors():
+        fail(Large())
+    assert found[0]() is None

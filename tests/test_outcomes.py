@@ -108,7 +108,9 @@ def test_a_test_that_hangs_ends_its_process_which_shows_where(
     (folder / "test_it.py").write_text(
         "import threading\ndef test_hanging(): threading.Event().wait()\n"
     )
-    assert run(["test_it.py"], folder).broken == ["a process ended with 1, test_it.py::test_hanging"]
+    assert run(["test_it.py"], folder).broken == [
+        "a process ended with 1, test_it.py::test_hanging"
+    ]
     assert "in test_hanging" in capfd.readouterr().out
 
 
