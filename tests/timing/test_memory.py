@@ -64,6 +64,13 @@ def test_what_a_call_returns_is_no_value_in_between(ready: Shell) -> None:
         assert found.line == ""  # there is only one
 
 
+def test_what_takes_the_place_of_what_the_call_before_left_is_not_left(ready: Shell) -> None:
+    ready.names["box"] = [None]
+    (found,) = measured(ready, "box[0] = x + 1").memory
+    assert found.left <= SLACK
+    assert MATRIX <= found.peak <= MATRIX + SLACK
+
+
 def test_a_tracemalloc_of_the_users_own_goes_on(ready: Shell) -> None:
     tracemalloc.start()
     try:
