@@ -81,6 +81,9 @@ def test_the_commit_from_which_on_it_is_slower_is_named(commits: list[str], tmp_
     shown = str(found)
     assert "1 of 1 slower" in shown
     assert f"1.5× slower since {commits[3][:7]} “change 3 | `x`”" in shown
+    others = [dataclasses.replace(each, label="another") for each in entries]
+    both = str(find_commits([*entries, *others], place_of(tmp_path)))
+    assert ("trend" in shown, "trend" in both) == (False, True)
     assert digest(tmp_path / "repository") == before
     assert type(found).from_dict(found.to_dict()) == found
     assert [row["change"] for row in found.rows()] == ["", "", "", "SLOWER", ""]
