@@ -2,16 +2,23 @@
 
 ``pytest -p tests.outcomes --outcomes FILE`` writes a line of JSON when a test begins and for each
 of its phases, so that the file also names the test in which a process died. With ``--within
-SECONDS`` tests that would begin later are left out; those of the first file always run.
+SECONDS`` tests that would begin later are left out; those of the first file always run. A test
+that takes longer than ``--longest SECONDS`` hangs: the process ends, and shows what each thread
+runs.
 """
 
+import faulthandler
 import json
+import os
 import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+
+_LONGEST = 900.0  # the slowest test takes a minute
+_STDERR = os.dup(2)  # before pytest captures it
 
 
 @dataclass
@@ -73,17 +80,20 @@ def read_outcomes(path: Path) -> Outcomes:
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--outcomes", type=Path, required=True, help="the file that is written")
     parser.addoption("--within", type=float, help="seconds after which no test begins")
+    parser.addoption("--longest", type=float, default=_LONGEST, help="seconds of a test")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.pluginmanager.register(_Writer(config.getoption("outcomes"), config.getoption("within")))
+    options = (config.getoption(name) for name in ("outcomes", "within", "longest"))
+    config.pluginmanager.register(_Writer(*options))
 
 
 class _Writer:
-    def __init__(self, path: Path, within: float | None) -> None:
+    def __init__(self, path: Path, within: float | None, longest: float) -> None:
         self._file = path.open("a", buffering=1)  # each line is there when the process dies
         self._end = None if within is None else time.monotonic() + within
         self._first: Path | None = None
+        self._longest = longest
 
     def pytest_unconfigure(self) -> None:
         self._file.close()
@@ -98,11 +108,13 @@ class _Writer:
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self._write(nodeid, "begin")
+        faulthandler.dump_traceback_later(self._longest, exit=True, file=_STDERR)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._write(report.nodeid, report.when, report.outcome, _message(report), report.duration)
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        faulthandler.cancel_dump_traceback_later()
         self._write(nodeid, "end")
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
