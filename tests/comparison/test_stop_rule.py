@@ -17,9 +17,10 @@ class Passes:
     def __init__(self, samples: Callable[[int], float] = lambda _: 1.0, **options: float) -> None:
         self.told: list[tuple[float, float]] = []
         self._clock, self._samples = FakeClock(), samples
+        self._clock.advance(3_000_000_000)
         chosen = CompareOptions(**options)
         budget = int((chosen.budget or 1.0) * 1e9)
-        self.rule = StopRule(self._clock, 0, budget, chosen, self._on_progress)
+        self.rule = StopRule(self._clock, self._clock.wall(), budget, chosen, self._on_progress)
 
     def _on_progress(self, known: float, left: float) -> None:
         self.told.append((known, left * 1e-9))

@@ -9,12 +9,16 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.python.eager.polymorphic_function import tracing_compilation
 
+from ipyjaxbench.adapters.tensorflow.compile_events import Event, Events
 from ipyjaxbench.frameworks import UNNAMED, ColdCall, Compilation, CompilationWatch, Program
 from ipyjaxbench.usercode import is_of
 
 
 class TraceWatch(CompilationWatch):
-    """Counts traces, by TensorFlow's own clock; it does not report XLA's compilations."""
+    """Counts traces, by TensorFlow's own clock; it does not report XLA's compilations.
+
+    Functions in play are asked. Others, as methods, are heard of where this version reports traces.
+    """
 
     def __init__(self, functions: Sequence[Any]) -> None:
         self._functions = functions
@@ -22,6 +26,17 @@ class TraceWatch(CompilationWatch):
         self._before = self._trace_counts()
         self._traces = sum(self._before)
         self._count = 0
+        self._events = Events()
+
+    def __enter__(self) -> "TraceWatch":
+        self._events.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._events.__exit__(*error)
+
+    def _heard(self) -> list[Event]:
+        return [event for event in self._events.events if event.origin != "tensorflow"]
 
     def _trace_counts(self) -> list[int]:
         return [function.experimental_get_tracing_count() for function in self._functions]
@@ -33,7 +48,7 @@ class TraceWatch(CompilationWatch):
         unasked = seconds is not None and self._seconds is not None and seconds > self._seconds
         self._count += max(traces - self._traces, int(unasked))
         self._traces, self._seconds = traces, seconds
-        return self._count
+        return max(self._count, len(self._heard()))
 
     def _traced(self) -> list[Any]:
         now = zip(self._functions, self._trace_counts(), self._before, strict=True)
@@ -41,8 +56,9 @@ class TraceWatch(CompilationWatch):
 
     def programs(self) -> list[Program]:
         """Return each trace by its function; with its time where it is the only one."""
-        traced, count = self._traced(), self.compilations()
-        names = [_name(function) for function in traced] + [UNNAMED] * (count - len(traced))
+        count, heard = self.compilations(), [event.name for event in self._heard()]
+        names = heard or [_name(function) for function in self._traced()]
+        names += [UNNAMED] * (count - len(names))
         spent = self.phases().get("trace") if count == 1 else None
         return [Program(name, spent, "traced", "tensorflow") for name in names]
 
@@ -54,7 +70,8 @@ class TraceWatch(CompilationWatch):
         is_known = begun is not None and now is not None
         phases = {"trace": now - begun if is_known else None}  # type: ignore[operator]
         # XLA compiles when a traced function is first run; Python does not know for how long.
-        if any(vars(function).get("_jit_compile") for function in self._traced()):
+        asked = (vars(function).get("_jit_compile") for function in self._traced())
+        if any(asked) or any(event.by_xla for event in self._heard()):
             phases["compile"] = None
         return phases
 

@@ -36,6 +36,7 @@ class Event(NamedTuple):
     origin: str  # who wrote the function: "user", "library", or "tensorflow" itself
     depth: int  # traces that were going on around it
     thread: int
+    by_xla: bool  # whether XLA compiles it when it is first run
 
 
 class Events(AbstractContextManager["Events"]):
@@ -63,7 +64,9 @@ class Events(AbstractContextManager["Events"]):
                 origin = _origin(functions.file_of(function))
                 is_own = origin == "tensorflow"
                 name = concrete.graph.name if is_own else functions.display_name(function)
-                self.events.append(Event(name, origin, len(going_on) - 1, threading.get_ident()))
+                depth, thread = len(going_on) - 1, threading.get_ident()
+                by_xla = bool(vars(function).get("_jit_compile"))
+                self.events.append(Event(name, origin, depth, thread, by_xla))
         except Exception:  # noqa: BLE001  the user's call goes on whatever becomes of ours
             self.is_reliable = False
 

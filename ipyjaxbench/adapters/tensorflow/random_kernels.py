@@ -44,7 +44,7 @@ def _has_seed(operation: Any) -> bool:
 
 
 def _graphs_called_in(graph: Any) -> Iterator[Any]:
-    called = attributes(graph).get("_functions", {}).values()
+    called = getattr(graph, "_functions", {}).values()  # private; bodies of loops, too
     yield from filter(None, (getattr(each, "graph", None) for each in called))
 
 

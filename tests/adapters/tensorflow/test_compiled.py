@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 import ipyjaxbench
-from ipyjaxbench.adapters.tensorflow import TensorFlow
+from ipyjaxbench.adapters.tensorflow import TensorFlow, compile_events
 from ipyjaxbench.adapters.tensorflow.compilation import clones, isolate_traces
 from ipyjaxbench.frameworks import Compilation
 from tests.shell import Shell
@@ -17,12 +17,34 @@ def step(x: Any) -> Any:
     return tf.reduce_sum(tf.sin(x) * 2)
 
 
+class Model:
+    @tf.function
+    def __call__(self, x: Any) -> Any:
+        return tf.sin(x)
+
+    @tf.function
+    def step(self, x: Any) -> Any:
+        return tf.cos(x)
+
+    @tf.function(jit_compile=True)
+    def fused(self, x: Any) -> Any:
+        return tf.tan(x)
+
+
+@tf.function
+def call(x: Any) -> Any:
+    return tf.tan(x)
+
+
 @pytest.mark.parametrize(("code", "programs", "shown"), [
     ("f(x)", ["step"], "traced step"), ("f(x), f(y)", ["step"] * 2, "2 programs: 2 × step"),
-    ("tf.function(lambda v: v * 2)(x)", ["?"], "1 program"),  # made inside of the code
+    ("tf.function(lambda v: v * 2)(x)", ["<lambda>"], "traced <lambda>"),
+    ("m(x)", ["Model"], "traced Model"), ("m.step(x)", ["step"], "traced step"),
+    ("call(x)", ["call"], "traced call"),
 ])  # fmt: skip
 def test_traces_are_named_by_their_function(code: str, programs: list[str], shown: str) -> None:
-    names = {"tf": tf, "f": tf.function(step), "x": tf.ones(3), "y": tf.ones(4)}
+    names = {"tf": tf, "f": tf.function(step), "x": tf.ones(3), "y": tf.ones(4), "m": Model(),
+             "call": call}  # fmt: skip
     result = ipyjaxbench.measure_code(code, names, number=1, repeat=4)
     assert [each.name for each in result.programs] == programs
     spent = result.phases["trace"] if len(programs) == 1 else None
@@ -33,9 +55,20 @@ def test_traces_are_named_by_their_function(code: str, programs: list[str], show
     assert (result.verdict == "RECOMPILES") == ("lambda" in code)
 
 
-def test_a_compilation_by_xla_is_told_without_a_time() -> None:
-    names = {"f": tf.function(step, jit_compile=True), "x": tf.ones(3)}
-    first, again = (ipyjaxbench.measure_code("f(x)", names, number=1, repeat=2) for _ in range(2))
+@pytest.mark.parametrize(("code", "programs"), [("f(x), f(y)", ["step"] * 2), ("m(x)", ["?"])])
+def test_a_version_that_reports_no_traces_is_asked_for_those_of_functions_in_play(
+    code: str, programs: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compile_events, "_listeners", lambda: None)
+    names = {"f": tf.function(step), "x": tf.ones(3), "y": tf.ones(4), "m": Model()}
+    result = ipyjaxbench.measure_code(code, names, number=1, repeat=2)
+    assert [each.name for each in result.programs] == programs
+
+
+@pytest.mark.parametrize("code", ["f(x)", "m.fused(x)"])
+def test_a_compilation_by_xla_is_told_without_a_time(code: str) -> None:
+    names = {"f": tf.function(step, jit_compile=True), "x": tf.ones(3), "m": Model()}
+    first, again = (ipyjaxbench.measure_code(code, names, number=1, repeat=2) for _ in range(2))
     assert list(first.phases) == ["trace", "compile"]
     assert first.phases["compile"] is None
     assert "including compile (time unknown)" in " ".join(str(first).split())

@@ -102,6 +102,27 @@ def test_repetitions_draw_other_numbers(monkeypatch: pytest.MonkeyPatch) -> None
     assert generator.normal((2,)).numpy().tolist() == numbers
 
 
+def test_a_function_that_draws_from_a_seed_moves_unseen() -> None:
+    def draw(*_: Any) -> Any:
+        return tf.random.uniform([], seed=1)
+
+    def plain() -> Any:
+        return tf.ones([])
+
+    def loop() -> Any:
+        return tf.while_loop(lambda i, _: i < 3, lambda i, _: (i + 1, draw()), (0, 0.0))
+
+    def choose() -> Any:
+        return tf.cond(tf.ones([]) > 0, draw, plain)
+
+    functions = [tf.function(each) for each in (draw, loop, choose, tf.function(draw), plain)]
+    assert not any(map(state().moves_unseen, functions))  # none is traced
+    for function in functions:
+        function()
+    assert [*map(state().moves_unseen, functions)] == [True] * 4 + [False]
+    assert not state().moves_unseen(len)
+
+
 def test_methods_of_variables_change_in_place() -> None:
     methods = ("assign", "assign_add", "assign_sub", "numpy")
     assert [state().changes_in_place(each) for each in methods] == [True, True, True, False]

@@ -60,6 +60,9 @@ CELLS = {
         "d.n, [*d.l]"),
     "numbers in a function": Cell(f"{SEED}{DRAWS}", "f()", "0", told="f"),
     "numbers in one that it calls": Cell(f"{SEED}{DRAWS}", "g()", "0", told="f"),
+    "numbers in a loop": Cell(
+        f"{SEED}\n@tf.function\ndef f():\n    t = tf.zeros(())\n    for i in tf.range(3):\n"
+        "        t += tf.random.normal(())\n    return t\n_ = f()", "f()", "0", told="f"),
     "numbers in a method": Cell(f"{SEED}{DRAWS}", "m.draw()", "0", told="m"),
     "numbers by a seed of their own": Cell(
         f"{NO_SEED}{DRAWS.replace('(1,)', '(1,), seed=3')}", "f()", "0", told="f"),

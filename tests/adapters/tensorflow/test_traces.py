@@ -323,3 +323,10 @@ def test_verdicts_stay_right_where_less_is_told(monkeypatch: pytest.MonkeyPatch)
     assert [call.state for call in found.calls] == ["TRACED", "CACHED", "TRACED"]
     assert [call.phases for call in found.calls] == [{}, {}, {}]
     assert predict_code(Source.plain("f(X)"), names).calls[0].state == "?"
+
+
+def test_calls_of_a_function_that_a_library_has_compiled_are_not_the_users() -> None:
+    names, code = fresh(), "g = tf.function(lambda x: x + 1)\ndef use(x): return g(g(x))"
+    exec(compile(code, keras.__file__, "exec"), names)
+    assert observed("use(X)\nuse(X)", names).calls == ()
+    assert [call.state for call in observed("use(X)\ng(X)", names).calls] == ["CACHED"]
