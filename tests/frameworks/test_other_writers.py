@@ -116,15 +116,6 @@ def test_memory_that_it_knows_by_another_object_stays() -> None:
         assert (float(theirs[0]), {*checkpoint.meanwhile}) == (1, {"x"})
 
 
-def test_without_memory_nothing_is_in_common() -> None:
-    mine = torch.zeros(2, device="meta")
-    with holding(torch.zeros(2, device="meta")):
-        checkpoint = Checkpoint({"x": [mine]}, loaded()[0], {})
-        mine += 1
-        checkpoint.restore()
-    assert checkpoint.meanwhile == {}
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_without_the_thread_it_is_put_back_or_known_to_have_changed(kind: str) -> None:
     value, write, read = KINDS[kind]()

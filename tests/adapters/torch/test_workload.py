@@ -35,8 +35,8 @@ def test_products_are_counted_and_elementwise_work_moves_all(a: Any) -> None:
 
 @pytest.mark.parametrize(
     "code",
-    ["a[:2] + 1", "a.t()", "a.split(4)[0]", "a", "a[0]", "b + 1", "w + 1", "f(a)", "torch.gather(a, 0, a.long())",
-     "one(a, a + 1)"],
+    ["a[:2] + 1", "a.t()", "a.split(4)[0]", "a", "a[0]", "b + 1", "w + 1", "f(a)",
+     "torch.gather(a, 0, a.long())", "one(a, a + 1)"],
 )  # fmt: skip
 def test_where_not_all_of_every_tensor_is_moved_in_torch_bytes_are_not_told(
     a: Any, code: str
