@@ -1,5 +1,6 @@
 """What is to be written instead, in JAX: traced, and held against the code without jit."""
 
+import functools
 from typing import Any
 
 import jax
@@ -94,6 +95,16 @@ def test_an_array_that_could_be_a_python_number_up_to_1000_is_tried_as_one() -> 
     of_length = written("x, n", "return jnp.zeros(n)")
     assert len(why(of_length, X, jnp.array(1000)).fixes) == 1
     assert why(of_length, X, jnp.array(1001)).fixes == ()
+
+
+def test_what_has_no_name_is_named_by_how_it_is_made() -> None:
+    flagged = written("n, x, neg", "return -x if neg else x * n")
+    for function, code in (
+        (functools.partial(flagged, 2), "functools.partial(f, ...)"),
+        (type("Net", (), {"__call__": flagged})(), "Net(...)"),
+    ):
+        fix, *_ = why(jax.jit(function), X, True).fixes
+        assert fix.code == f"jax.jit({code}, static_argnames='neg')"
 
 
 def test_a_random_key_beside_it_is_no_number() -> None:

@@ -1,6 +1,7 @@
 """What to give a function in place of what it was given: each is tried by tracing."""
 
 import ast
+import functools
 import inspect
 import re
 from collections.abc import Iterator, Sequence
@@ -21,7 +22,7 @@ from ipyjaxbench.adapters.shared.diagnosis.names import Spelling
 from ipyjaxbench.adapters.shared.diagnosis.source_edit import Sources
 from ipyjaxbench.errors import CODE_ERRORS, by_caller
 from ipyjaxbench.graphs import Fix
-from ipyjaxbench.usercode import Call, is_a, is_of, message_of, module_of, name_of
+from ipyjaxbench.usercode import Call, is_a, is_of, message_of, module_of, name_of, unwrap
 
 _LONGEST_VALUE = 40  # characters
 _MAX_STATIC_NUMBER = 1000  # a larger one may be how often a loop turns
@@ -132,10 +133,14 @@ def static_jit(function: Any, names: Sequence[str]) -> str:
 
     It is a decorator where the function's name is that of what decorators made of it.
     """
-    function = call_graph.python_function(function) or function
-    static = names[0] if len(names) == 1 else tuple(names)
-    plain = function if isinstance(function, FunctionType) else None
-    jit, name = Spelling(plain).spell("jax.jit"), getattr(function, "__name__", "f")
+    given = unwrap(function)
+    plain = call_graph.python_function(given)
+    static, spelling = names[0] if len(names) == 1 else tuple(names), Spelling(plain)
+    jit, name = spelling.spell("jax.jit"), name_of(plain or given)
+    if is_of(given, functools.partial):
+        name = f"{spelling.spell('functools.partial')}({name}, ...)"
+    elif not name:
+        name = f"{type(given).__name__}(...)"
     named = plain.__globals__.get(name) if plain is not None else None
     is_own = named is None or isinstance(named, FunctionType)
     if plain is None or (is_own and getattr(named, "__code__", plain.__code__) is plain.__code__):
