@@ -18,7 +18,7 @@ _LABEL = re.compile(r"(\w[^:]*?)\s*:(?!=)")
 #: What is neither a label nor Python, such as ``<b>: f(x)``.
 _NO_LABEL = re.compile(r"([^\w\s:#'\"()\[\]{}=,;\\@!%][^:#'\"()\[\]{}=,;\\]*):(?!=)")
 #: A line as in a dictionary, ``"a": f(x),``.
-_QUOTED = re.compile(r"""\s*((["'])(\w[^"':]*)\2\s*:\s*(.+?),?)\s*$""")
+_QUOTED = re.compile(r"""\s*((["'])([^"':]*)\2\s*:\s*(.+?),?)\s*$""")
 _ESCAPED = ("!", "%")  # what IPython alone understands
 _BLOCK = "if 1"
 _SETUP = "setup"
@@ -202,16 +202,22 @@ def _explained(error: SyntaxError, labelled: str = "") -> Exception:
         )
     if match := _QUOTED.match(error.text or ""):
         typed, quote, words, code = match.groups()
-        return SnippetError(
+        return _broken(words) or SnippetError(
             f"{quote}{words}{quote} in {typed.strip()!r} is a string, as in a dictionary: type"
             f"  {words}: {code}"
         )
     if match := _NO_LABEL.match(error.text or ""):
-        try:
-            checked(match[1], label, typed=f"label {match[1]!r}", example="a")
-        except OptionError as broken:
-            return broken
+        return _broken(match[1]) or error
     return error
+
+
+def _broken(words: str) -> OptionError | None:
+    """Return the error of a label that breaks a rule."""
+    try:
+        checked(words, label, typed=f"label {words!r}", example="a")
+    except OptionError as broken:
+        return broken
+    return None
 
 
 def _statements(tree: ast.Module, line: str, number: int) -> ast.Module:

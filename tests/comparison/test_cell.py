@@ -1,11 +1,12 @@
 """A comparison's cell is read as labelled arms, and every byte of their code stays."""
 
 import ast
+import re
 
 import pytest
 
 from ipyjaxbench.comparison.cell import Cell, arm_labels, read_cell, transform_arms
-from ipyjaxbench.errors import SnippetError
+from ipyjaxbench.errors import OptionError, SnippetError
 
 
 def cell(text: str) -> Cell:
@@ -68,6 +69,13 @@ def test_what_stands_above_the_arms_and_beside_setup_runs_before_them() -> None:
 def test_a_colon_alone_makes_no_arm(above: str) -> None:
     found = cell(f"{above}\none: f()\ntwo: g()")
     assert [arm.label for arm in found.arms] == ["one", "two"]
+
+
+@pytest.mark.parametrize("typed", ["\U0001f680 b", "'\U0001f680 b'", '"(a)"', "''", "<b>"])
+def test_what_is_no_label_is_told_with_the_rule(typed: str) -> None:
+    words = typed.strip("'\"")
+    with pytest.raises(OptionError, match=f"^label {re.escape(repr(words))}: must be a label that"):
+        arms(f"{typed}: f()\na: x")
 
 
 @pytest.mark.parametrize("statement", ["if x: f()", "for i in x: g(i)", "else: 1", "match x: 1"])
