@@ -37,9 +37,9 @@ def needed_changes(trace: Trace, found: Sequence[ReadChange], now: Reads) -> tup
             needed = copy_context().run(_needed, trace.code, before) if before else None
     except CODE_ERRORS:  # it cannot be traced with those
         needed = None
-    left = tuple(each for each in found if each.path not in before or each.path in (needed or ()))
-    left = found if needed is None or not (left or not needed) else left
-    return _with_uses(trace, left, before)
+    if needed is not None:
+        found = tuple(each for each in found if each.path not in before or each.path in needed)
+    return _with_uses(trace, found, before)
 
 
 def _needed(code: TracedCode, before: Mapping[str, Any]) -> Collection[str] | None:

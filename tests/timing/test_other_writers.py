@@ -71,3 +71,22 @@ def test_a_thread_does_not_reach_all_names_through_the_shell(
     shell.run("%fwtime -q -n5 -r2 note()")
     shell.run("end.set(); listener.join()")
     assert shell.names["own"] == [1]
+
+
+BINDER = """
+import threading
+ready, end, total = threading.Event(), threading.Event(), 0
+def bind():
+    global total
+    ready.set(); end.wait(); total += 1000
+binder = threading.Thread(target=bind, name="binder"); binder.start(); ready.wait()
+"""
+
+
+def test_a_name_that_a_thread_binds_too_is_not_set_back_between_calls(shell: Shell) -> None:
+    shell.run(BINDER)
+    shell.run("found = %fwtime -q -n1 -r5 total = total + 1")
+    shell.run("end.set(); binder.join()")
+    assert shell.names["total"] == 1005
+    (told,) = [each.text for each in shell.names["found"].notes if "binder" in each.text]
+    assert "total" in told

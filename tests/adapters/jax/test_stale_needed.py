@@ -52,6 +52,17 @@ def test_a_name_that_is_only_printed_is_no_cause(cells: Shell, function: str) ->
     assert told(cells, function, "note = 'second'") == ("CACHED", [])
 
 
+def test_what_a_program_draws_at_random_makes_no_name_a_cause(cells: Shell) -> None:
+    cells.run("""import random
+k = 2.0
+@jax.jit
+def f(x):
+    if k > 0: return x * random.random()
+f(x)
+k = 3.0""")
+    assert last_call(cells, "f(x)").state == "CACHED"
+
+
 @pytest.mark.parametrize("function", NOT_COPIED)
 def test_where_no_copy_tells_them_apart_all_are_told(cells: Shell, function: str) -> None:
     assert told(cells, function, "note, scale = 'second', 3.0") == ("STALE", ["note", "scale"])

@@ -59,7 +59,7 @@ CELLS = {
         "import keras; d = keras.layers.Dense(2); d.n, d.l = 0, []", "d.n += 1; d.l.append(1)",
         "d.n, [*d.l]"),
     "numbers in a function": Cell(f"{SEED}{DRAWS}", "f()", "0", told="f"),
-    "numbers in one that it calls": Cell(f"{SEED}{DRAWS}", "g()", "0", told="f"),
+    "numbers in one that it calls": Cell(f"{SEED}{DRAWS}", "g()", "0", told="g"),
     "numbers in a loop": Cell(
         f"{SEED}\n@tf.function\ndef f():\n    t = tf.zeros(())\n    for i in tf.range(3):\n"
         "        t += tf.random.normal(())\n    return t\n_ = f()", "f()", "0", told="f"),
